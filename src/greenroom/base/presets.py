@@ -1,0 +1,67 @@
+"""Every number a person may choose: frozen dataclasses and one table of named presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from greenroom.base.errors import AssetError
+
+
+@dataclass(frozen=True, slots=True)
+class GatePreset:
+    """The silence gate: times are frames of 40 ms."""
+
+    threshold: float = 0.008  # RMS of one frame at full scale 1; about -42 dBFS
+    look_ahead: int = 4  # how far the gate sees
+    hold: int = 4  # quiet frames that still count as speech
+    attack: int = 3  # frames from 0 to 1; must end before the sound does begin
+    release: int = 6  # frames from 1 to 0
+
+
+@dataclass(frozen=True, slots=True)
+class SoundPreset:
+    """What the viewer hears."""
+
+    loudness: float | None = -23.0  # LUFS, EBU R128; None leaves the level alone
+    true_peak: float = -1.0  # dBTP
+    bitrate: int = 160_000  # AAC, bits per second
+
+
+@dataclass(frozen=True, slots=True)
+class VideoPreset:
+    """How pictures are encoded."""
+
+    encoder: str = "auto"  # auto, libx264, h264_nvenc
+    x264_preset: str = "veryfast"
+    crf: int = 18
+    keyframe_seconds: float = 2.0
+    threads: int = 0  # 0 = as many as there are cores
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One named way to run."""
+
+    name: str
+    engine: str
+    step: int  # K, frames per turn
+    gate: GatePreset = field(default_factory=GatePreset)
+    sound: SoundPreset = field(default_factory=SoundPreset)
+    video: VideoPreset = field(default_factory=VideoPreset)
+
+
+PRESETS: dict[str, Preset] = {
+    "demo": Preset(name="demo", engine="demo", step=10),
+}
+
+
+def preset_named(name: str) -> Preset:
+    """The preset of that name, or an error that lists the names."""
+    if name not in PRESETS:
+        raise AssetError(
+            "no such preset",
+            got=repr(name),
+            wanted=f"one of {', '.join(PRESETS)}",
+            remedy="choose one with --preset",
+        )
+    return PRESETS[name]
