@@ -221,7 +221,8 @@ class Loop:
 
     card: Card
     motion: Motion  # (F,)
-    pictures: Pictures
+    pictures: Pictures  # what silence shows
+    plates: Pictures  # what faces are pasted on: a clip's own frames, or a still behind the head
     placement: Placement
     tensors: dict[str, Tensor]  # the engine's own, made once per avatar
 

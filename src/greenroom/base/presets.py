@@ -12,10 +12,9 @@ class GatePreset:
     """The silence gate: times are frames of 40 ms."""
 
     threshold: float = 0.008  # RMS of one frame at full scale 1; about -42 dBFS
-    look_ahead: int = 4  # how far the gate sees
-    hold: int = 4  # quiet frames that still count as speech
-    attack: int = 3  # frames from 0 to 1; must end before the sound does begin
-    release: int = 6  # frames from 1 to 0
+    look_ahead: int = 4  # how far the gate sees; alpha rises over these frames
+    hold: int = 4  # quiet frames after a loud one that still count as speech
+    release: int = 5  # frames over which alpha falls
 
 
 @dataclass(frozen=True, slots=True)
