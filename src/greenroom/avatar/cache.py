@@ -154,3 +154,9 @@ def _unwritable(folder: Path, error: OSError) -> OutputError:
         got="no space left" if full else (error.strerror or str(error)),
         remedy="free some space, set XDG_CACHE_HOME to another folder, or use --no-cache",
     )
+
+
+def cache_size() -> int:
+    """Bytes that derived files take."""
+    folder = cache_folder()
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

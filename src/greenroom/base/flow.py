@@ -151,6 +151,15 @@ class Faces:
     def __len__(self) -> int:
         return len(self.colour)
 
+    def __getitem__(self, row: int) -> Faces:
+        """One row, its leading axis kept."""
+        rows = slice(row, row + 1)
+        return Faces(
+            self.colour[rows],
+            None if self.keep is None else self.keep[rows],
+            None if self.flow is None else self.flow[rows],
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Frames:

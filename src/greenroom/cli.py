@@ -1,0 +1,210 @@
+"""The command line: parses, wires, hands over; no logic. Rooms are imported inside commands."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from greenroom import __version__
+from greenroom.base.errors import GreenroomError
+
+EXIT_CODES = """Exit codes: 0 done, 1 a fault of ours, 2 bad input or option, 3 a voice, avatar,
+preset or weights are missing or broken, 4 the device or the encoder cannot be had,
+5 the output cannot be written, 130 interrupted."""
+
+app = typer.Typer(
+    name="greenroom",
+    help="A neural news anchor that is always on air: text or speech in, video out.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: importing rich for it would double its time
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and no prose.")]
+
+
+def _version(*, value: bool) -> None:
+    if value:
+        print(f"greenroom {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=lambda value: _version(value=value), is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def render(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCRIPT_OR_AUDIO",
+            help="A script file, the text itself, any audio file, or - for standard input.",
+        ),
+    ],
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="The mp4 to write; replaced only on success.")
+    ] = "out.mp4",
+    avatar: Annotated[str, typer.Option(help="Who speaks: see greenroom avatars.")] = "vera",
+    preset: Annotated[str, typer.Option(help="A named way to run.")] = "demo",
+    voice: Annotated[str, typer.Option(help="Whose voice: see greenroom voices.")] = "af_heart",
+    locale: Annotated[str, typer.Option(help="How figures are read: en-US or en-GB.")] = "en-US",
+    lexicon: Annotated[
+        str | None, typer.Option(help="A file of words and how to say them.")
+    ] = None,
+    speed: Annotated[float, typer.Option(help="Pace of the voice, 0.5 to 2.")] = 1.0,
+    loudness: Annotated[
+        str, typer.Option(help="Programme loudness in LUFS (EBU R128), or off.")
+    ] = "-23",
+    seed: Annotated[int, typer.Option(help="Another seed is another head motion.")] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    batch_size: Annotated[
+        int, typer.Option(min=0, max=64, help="Rows per network call; 0 = what suits the device.")
+    ] = 0,
+    encoder: Annotated[str, typer.Option(help="auto, libx264 or h264_nvenc.")] = "auto",
+    x264_preset: Annotated[
+        str | None, typer.Option(help="Speed of libx264: ultrafast … slow.")
+    ] = None,
+    crf: Annotated[int | None, typer.Option(min=0, max=51, help="Quality of libx264.")] = None,
+    silence_bypass: Annotated[
+        bool, typer.Option(help="Show the loop's own frames in silence, without the networks.")
+    ] = True,
+    subtitles: Annotated[
+        str | None, typer.Option(help="Also write subtitles (.srt or .vtt) to this file.")
+    ] = None,
+    text: Annotated[bool, typer.Option("--text", help="The argument is the text itself.")] = False,
+    file: Annotated[bool, typer.Option("--file", help="The argument is a path.")] = False,
+    clobber: Annotated[bool, typer.Option(help="Replace an existing output.")] = True,
+    cache: Annotated[bool, typer.Option(help="Keep the painted loop in the cache folder.")] = True,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Render a script or a sound to an mp4 of the anchor speaking it."""
+    if text and file:
+        raise typer.BadParameter("--text and --file exclude each other")
+    from greenroom.runtime.render import RenderOptions
+    from greenroom.show import show_render
+
+    options = RenderOptions(
+        kind="text" if text else "file" if file else "auto",
+        avatar=avatar,
+        preset=preset,
+        voice=voice,
+        locale=locale,
+        lexicon=lexicon,
+        speed=speed,
+        loudness=_loudness(loudness),
+        seed=seed,
+        device=device,
+        batch_size=batch_size,
+        encoder=encoder,
+        x264_preset=x264_preset,
+        crf=crf,
+        silence_bypass=silence_bypass,
+        subtitles=subtitles,
+        clobber=clobber,
+        cache=cache,
+    )
+    show_render(source, output, options, quiet=quiet, as_json=as_json)
+
+
+def _loudness(value: str) -> float | None:
+    if value == "off":
+        return None
+    try:
+        level = float(value)
+    except ValueError:
+        level = 0.0
+    if not -40 <= level <= -10:
+        raise typer.BadParameter(f"got {value!r}, wanted off or -40 to -10, such as -23 or -16")
+    return level
+
+
+@app.command()
+def voices(as_json: JsonFlag = False) -> None:
+    """List the voices: bundled, from files, from the system."""
+    from greenroom.show import show_voices
+
+    show_voices(as_json=as_json)
+
+
+@app.command()
+def avatars(as_json: JsonFlag = False) -> None:
+    """List the avatars and what their loops cost in the cache."""
+    from greenroom.show import show_avatars
+
+    show_avatars(as_json=as_json)
+
+
+@app.command()
+def doctor(as_json: JsonFlag = False) -> None:
+    """Say what is found, what will be used, what is missing and how to get it."""
+    from greenroom.show import show_doctor
+
+    raise typer.Exit(show_doctor(as_json=as_json))
+
+
+@app.command()
+def conformance(
+    folder: Annotated[str, typer.Argument(help="A folder of recorded outputs.")],
+    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
+    as_json: JsonFlag = False,
+) -> None:
+    """Hold our networks against recorded outputs; the relative error of each."""
+    from greenroom.show import show_conformance
+
+    raise typer.Exit(show_conformance(folder, device, as_json=as_json))
+
+
+bench = typer.Typer(help="Measure this machine.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(bench, name="bench")
+
+
+@bench.command("demo")
+def bench_demo(
+    source: Annotated[
+        str, typer.Argument(help="The script to render; the bundled bulletin if left out.")
+    ] = "",
+    save: Annotated[str | None, typer.Option(help="Also write the JSON document here.")] = None,
+) -> None:
+    """Speed of the demo engine, stage by stage, and of whole renders with and without bypass."""
+    from greenroom.show import show_bench_demo
+
+    show_bench_demo(source, save)
+
+
+def _terminated(signum: int, _frame: Any) -> NoReturn:
+    """A polite kill ends like Ctrl-C: nothing half-written stays."""
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Run the command line; errors that a user can mend are printed without a traceback."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        result = app(standalone_mode=False)
+        sys.exit(result if isinstance(result, int) else 0)
+    except GreenroomError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except Exception as error:
+        show = getattr(error, "show", None)  # a usage error of the parser
+        if show is None:
+            raise
+        show()
+        sys.exit(getattr(error, "exit_code", 2))

@@ -1,0 +1,51 @@
+"""Subtitles: grouping, clocks and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from greenroom.base.errors import OutputError
+from greenroom.base.flow import Speech, Word
+from greenroom.runtime.subtitles import SubtitleFile, cues_of, srt, vtt
+
+
+def words(text: str, seconds: float = 0.4) -> list[Word]:
+    return [Word(w, i * seconds, (i + 1) * seconds) for i, w in enumerate(text.split())]
+
+
+def test_a_cue_ends_with_its_sentence() -> None:
+    assert [c.text for c in cues_of(words("Good evening. Rain is near."))] == [
+        "Good evening.",
+        "Rain is near.",
+    ]
+
+
+def test_cues_are_short_in_letters_and_in_time() -> None:
+    cues = cues_of(words("word " * 60, 0.7))
+    assert all(c.end - c.start <= 6.0 + 1e-9 for c in cues)
+    assert all(len(line) <= 74 for c in cues for line in c.text.split("\n"))
+    assert sum(len(c.text.split()) for c in cues) == 60
+
+
+def test_clocks() -> None:
+    cues = cues_of([Word("Hello & <you>.", 3661.5, 3662.25)])
+    assert srt(cues) == "1\n01:01:01,500 --> 01:01:02,250\nHello & <you>.\n\n"
+    assert vtt(cues) == "WEBVTT\n\n01:01:01.500 --> 01:01:02.250\nHello &amp; &lt;you&gt;.\n\n"
+
+
+def test_times_run_on_over_pieces(tmp_path: Path) -> None:
+    file = SubtitleFile(tmp_path / "a b.srt")
+    second = np.zeros(24000, np.float32)
+    file.hear(Speech(second, 24000))
+    file.hear(Speech(second, 24000, words=(Word("Now.", 0.25, 0.5),)))
+    file.write()
+    assert "00:00:01,250 --> 00:00:01,500\nNow." in file.path.read_text()
+    assert [p.name for p in tmp_path.iterdir()] == ["a b.srt"]
+
+
+def test_other_kinds_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"\.srt or \.vtt"):
+        SubtitleFile(tmp_path / "a.txt")
