@@ -8,14 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["GreenroomError", "RenderReport", "render", "stream"]
+__all__ = ["GreenroomError", "RenderOptions", "RenderReport", "render", "stream"]
 
 if TYPE_CHECKING:
     from greenroom.base.errors import GreenroomError
-    from greenroom.runtime.render import RenderReport, render, stream
+    from greenroom.runtime.render import RenderOptions, RenderReport, render, stream
 
 _HOMES = {
     "GreenroomError": "greenroom.base.errors",
+    "RenderOptions": "greenroom.runtime.render",
     "RenderReport": "greenroom.runtime.render",
     "render": "greenroom.runtime.render",
     "stream": "greenroom.runtime.render",

@@ -1,4 +1,4 @@
-"""The heart: gather the steps that are due from all sessions, launch this turn, deliver the last."""
+"""The heart: gather the steps that are due from all sessions, launch, deliver the turn before."""
 
 from __future__ import annotations
 

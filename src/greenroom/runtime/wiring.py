@@ -57,10 +57,12 @@ def choose_device(name: str) -> torch.device:
 
 def open_engine(preset: Preset, device: str) -> Engine:
     """The preset's engine with its weights on the device."""
+    from greenroom.audio.logmel import LogMel
     from greenroom.engine.demo import DemoEngine
 
     assert preset.engine == "demo"
-    return DemoEngine.load(choose_device(device), step=preset.step)
+    chosen = choose_device(device)
+    return DemoEngine.load(chosen, LogMel(chosen), step=preset.step)
 
 
 # --- avatar ---------------------------------------------------------------------------------------
