@@ -75,6 +75,23 @@ class TestTruth:
         beside = math.exp(-0.5 * (0.040 / (length / 2)) ** 2)
         assert float(jaw[11]) == pytest.approx(0.62 * reach * beside / (beside + 0.35), abs=1e-9)
 
+    @pytest.mark.parametrize(
+        ("symbol", "length", "width", "height", "jaw"),
+        [
+            ("p", 0.2, 0.085, 3.2, 0.05),  # a consonant's pull is narrower than a vowel's
+            ("ɑ", 0.02, 0.035, 1.0, 0.62 * 0.85),  # the shortest sound still takes its time
+            ("p", 0.02, 0.035 * 0.85, 3.2, 0.05),
+        ],
+    )
+    def test_how_long_a_sound_pulls(
+        self, symbol: str, length: float, width: float, height: float, jaw: float
+    ) -> None:
+        middle = 10.5 / 25 + 0.020
+        phonemes = [Phoneme(symbol, middle - length / 2, middle + length / 2)]
+        curve = truth_params(phonemes, 20, rig())[:, rig().column("jawOpen")]
+        pull = height * math.exp(-0.5 * (0.040 / width) ** 2)
+        assert float(curve[11]) == pytest.approx(jaw * pull / (pull + 0.35), abs=1e-9)
+
     def test_the_strongest_mouth_wins(self) -> None:
         """A b at 3.2 against a vowel of 1 at the same time."""
         both = [Phoneme("b", 0.32, 0.56), Phoneme("ɑ", 0.32, 0.56)]
