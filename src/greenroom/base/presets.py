@@ -38,6 +38,16 @@ class VideoPreset:
 
 
 @dataclass(frozen=True, slots=True)
+class PausePreset:
+    """How long a newsreader rests, in seconds."""
+
+    sentence: float = 0.35
+    paragraph: float = 0.8
+    clause: float = 0.15  # where a sentence too long for the voice is cut
+    last: float = 0.6  # after the last word of a script
+
+
+@dataclass(frozen=True, slots=True)
 class Preset:
     """One named way to run."""
 
@@ -47,6 +57,7 @@ class Preset:
     gate: GatePreset = field(default_factory=GatePreset)
     sound: SoundPreset = field(default_factory=SoundPreset)
     video: VideoPreset = field(default_factory=VideoPreset)
+    pauses: PausePreset = field(default_factory=PausePreset)
 
 
 PRESETS: dict[str, Preset] = {
