@@ -316,6 +316,11 @@ class Engine(Protocol):
 class Encoder(Protocol):
     """Frames in, packets out."""
 
+    @property
+    def streams(self) -> tuple[Any, ...]:
+        """What a sink must know before its first packet: the streams of the encoder."""
+        ...
+
     def push(self, frames: Frames) -> list[Packet]: ...
 
     def keyframe(self) -> None: ...
@@ -325,6 +330,10 @@ class Encoder(Protocol):
 
 class Sink(Protocol):
     """Where packets go: a file, a stream."""
+
+    def start(self, streams: tuple[Any, ...]) -> None:
+        """Learn from the encoder's streams what will come; once, before the first packet."""
+        ...
 
     def send(self, packet: Packet) -> None: ...
 

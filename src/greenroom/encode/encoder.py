@@ -6,6 +6,7 @@ import os
 import weakref
 
 import av
+from av.stream import Stream
 
 from greenroom.base.flow import SOUND_PER_FRAME, Frames, Packet
 from greenroom.base.presets import SoundPreset
@@ -16,10 +17,9 @@ from greenroom.encode.h264 import ChosenEncoder, H264Encoder
 class MediaEncoder:
     """One session's pictures and sound, encoded once for any number of sinks.
 
-    The codecs live in a container that writes nowhere, not in the file they are made for. Its
-    streams carry all that a sink must know before its header (size, colour, parameter sets,
-    priming); a sink finds them through any packet (`packet.payload.stream.container.streams`)
-    and takes them as templates. So a file, a stream and a playlist can share one encoder.
+    The codecs live in a container that writes nowhere, not in the file they are made for: its
+    `streams` carry all that goes into a header (size, colour, parameter sets, priming), and a sink
+    takes them as templates. So a file, a stream and a playlist can share one encoder.
     """
 
     def __init__(
@@ -33,6 +33,11 @@ class MediaEncoder:
         weakref.finalize(self, self._host.close)
         self._next: int | None = None
         self._closed = False
+
+    @property
+    def streams(self) -> tuple[Stream, ...]:
+        """Templates for a sink, picture first."""
+        return self._video.stream, self._audio.stream
 
     def push(self, frames: Frames) -> list[Packet]:
         """Encode frames that follow the ones before; the pictures are the caller's again after."""

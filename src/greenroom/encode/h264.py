@@ -26,6 +26,10 @@ TICK = Fraction(1, FPS)  # seconds; the time base of video
 MOST_THREADS = 16  # each x264 thread holds frames, and the picture is cut no finer by more
 BT709 = 1  # ISO/IEC 23091-2: primaries, transfer and matrix of BT.709 are all number 1
 LIMITED = 1  # AVCOL_RANGE_MPEG: luma 16 ... 235
+# x264's AVX-512 code for the macroblock tree gives other bits from run to run (core 165, sizes such
+# as 176 x 168, only with B-frames). Its plain code does not, costs the same, and gives the same
+# bits on every processor.
+STEADY = {"x264-params": "cpu-independent=1"}
 PROBE_SIZE = 256  # NVENC refuses pictures narrower than about 150 pixels
 
 
@@ -72,19 +76,21 @@ def _first_that_works(preset: VideoPreset) -> ChosenEncoder:
 
 def _configure(name: str, preset: VideoPreset) -> ChosenEncoder:
     gop = max(1, round(preset.keyframe_seconds * FPS))
-    idr = ("forced-idr", "1")  # a keyframe on request is one where a decoder can begin
+    quality = str(preset.crf)
     if name == "libx264":
-        effort = preset.x264_preset
-        threads = min(preset.threads or _cores(), MOST_THREADS)
-        options: tuple[tuple[str, str], ...] = (("preset", effort), ("crf", str(preset.crf)), idr)
-        return ChosenEncoder(name, f"{name} {effort} crf {preset.crf}", threads, gop, options)
-    quality = (("rc", "vbr"), ("cq", str(preset.crf)))
-    options = (("preset", "p5"), ("tune", "hq"), *quality, idr)
-    return ChosenEncoder(name, f"{name} p5 cq {preset.crf}", 1, gop, options)
+        effort, threads = preset.x264_preset, min(preset.threads or _cores(), MOST_THREADS)
+        options = {"preset": effort, "crf": quality, **STEADY}
+        described = f"{name} {effort} crf {quality}"
+    else:
+        threads = 1
+        options = {"preset": "p5", "tune": "hq", "rc": "vbr", "cq": quality}
+        described = f"{name} p5 cq {quality}"
+    options["forced-idr"] = "1"  # a keyframe on request is one where a decoder can begin
+    return ChosenEncoder(name, described, threads, gop, tuple(options.items()))
 
 
 def _cores() -> int:
-    """Cores this process may use; a container's share where the system can tell."""
+    """Cores this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -117,10 +123,16 @@ def _reasons(name: str) -> Iterator[None]:
         with av.logging.Capture(local=True) as rows:
             yield
     except (av.FFmpegError, ValueError) as error:  # ValueError: libav was built without it
-        said = [message.strip() for _, _, message in rows] or [str(error)]
-        raise _broken(name, "; ".join(said)) from error
+        said = "; ".join(message.strip() for _, _, message in rows)
+        raise _broken(name, said or _last_words(error)) from error
     finally:
         av.logging.set_level(level)
+
+
+def _last_words(error: Exception) -> str:
+    """The log line behind an error; libav does not log one twice in a row, but PyAV keeps it."""
+    log = getattr(error, "log", None)
+    return str(log[-1]).strip() if log else str(error)
 
 
 class H264Encoder:

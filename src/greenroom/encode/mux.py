@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 
 import av
@@ -37,30 +38,30 @@ class Mp4File:
         self._lock = threading.RLock()
         self._container: OutputContainer | None = None
         self._streams: dict[str, Stream] = {}
-        self._over = False
+        self._empty, self._over = True, False
+
+    def start(self, streams: tuple[Stream, ...]) -> None:
+        """Open the file for an encoder's streams."""
+        with self._lock, self._undone():
+            assert self._container is None, "started twice"
+            self._container = self._open()
+            for stream in streams:
+                self._streams[stream.type] = self._container.add_stream_from_template(stream)
 
     def send(self, packet: Packet) -> None:
-        """Write one packet; the first also brings the header, from the encoder's streams."""
-        with self._lock:
-            assert not self._over, "the file is closed"
-            try:
-                container = self._container or self._open(packet)
-                container.mux(_copy(packet, self._streams[packet.kind]))
-            except BaseException as error:
-                self._fail(error)
-                raise
+        """Write one packet; the first brings the header with it."""
+        with self._lock, self._undone():
+            assert self._container is not None, "not started"
+            self._container.mux(_copy(packet, self._streams[packet.kind]))
+            self._empty = False
 
     def close(self) -> None:
         """Finish the file and put it in the target's place. Closing twice does nothing."""
-        with self._lock:
-            if self._over:
-                return
-            try:
-                self._finish()
-                self._draft.commit()
-            except BaseException as error:
-                self._fail(error)
-                raise
+        if self._over:
+            return
+        with self._lock, self._undone():
+            self._finish()
+            self._draft.commit()
             self._over = True
 
     def abort(self) -> None:
@@ -76,34 +77,33 @@ class Mp4File:
             finally:
                 self._lock.release()
 
-    def _open(self, packet: Packet) -> OutputContainer:
-        kind = "mov" if self._draft.target.suffix.lower() == ".mov" else "mp4"
-        container = av.open(
-            str(self._draft.path),
-            "w",
-            format=kind,
-            options={"movflags": "+faststart", "fflags": "+bitexact"},
-        )
-        self._container = container
+    @contextmanager
+    def _undone(self) -> Iterator[None]:
+        """Any error leaves nothing behind; errors of the system become OutputError."""
+        assert not self._over, "the file is closed"
+        try:
+            yield
+        except BaseException as error:
+            self.abort()
+            if isinstance(error, (OSError, av.FFmpegError)):
+                raise self._draft.error(error) from error
+            raise
+
+    def _open(self) -> OutputContainer:
+        kind = self._draft.suffix.removeprefix(".")
+        options = {"movflags": "+faststart", "fflags": "+bitexact"}  # bitexact: no version inside
+        container = av.open(str(self._draft.path), "w", format=kind, options=options)
         container.metadata.update(title=self._title, comment=COMMENT)
         if kind == "mov":
             container.metadata["xmp"] = XMP  # moov/udta/XMP_, its place in QuickTime files
-        for stream in packet.payload.stream.container.streams:
-            self._streams[stream.type] = container.add_stream_from_template(stream)
         return container
 
     def _finish(self) -> None:
-        if self._container is None:
-            raise OutputError("there is nothing to write", got="not a single frame")
+        if self._container is None or self._empty:
+            raise OutputError(f"nothing to write to {self._draft.given!r}", got="no frames")
         self._container.close()  # the index, then everything moves back to let it in front
-        if self._draft.target.suffix.lower() == ".mp4":
+        if self._draft.suffix == ".mp4":
             append_xmp(self._draft.path)
-
-    def _fail(self, error: BaseException) -> None:
-        """Leave nothing behind; errors of the system become OutputError."""
-        self.abort()
-        if isinstance(error, (OSError, av.FFmpegError)):
-            raise self._draft.error(error) from error
 
     def _drop(self) -> None:
         container, self._container = self._container, None

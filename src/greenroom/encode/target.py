@@ -11,6 +11,7 @@ from pathlib import Path
 from greenroom.base.errors import OutputError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_EFFECTIVE = os.access in os.supports_effective_ids
 _SCRATCH = ".greenroom-{}.part"  # short, so that any name that fits as a target fits as this
 
 
@@ -27,10 +28,11 @@ class Draft:
         self, target: str | os.PathLike[str], suffixes: tuple[str, ...], *, no_clobber: bool = False
     ) -> None:
         self.given = os.fspath(target)
+        self.suffix = Path(self.given).suffix.lower()
         self._no_clobber = no_clobber
-        # Where a link points is replaced, not the link; absolute, since libav reads a: as a scheme.
-        self.target = Path(os.path.realpath(self.given))
         try:
+            # Where a link points is replaced, not the link; libav reads x: as an address, not /x:.
+            self.target = Path(os.path.realpath(self.given))
             self._check(suffixes)
             self.path = self._reserve()
         except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
@@ -38,10 +40,10 @@ class Draft:
 
     def _check(self, suffixes: tuple[str, ...]) -> None:
         folder = self.target.parent
-        if Path(self.given).suffix.lower() not in suffixes:
+        if self.suffix not in suffixes:
             raise OutputError(
                 f"cannot tell the kind of output from the name {self.given!r}",
-                got=Path(self.given).suffix or "no suffix",
+                got=self.suffix or "no suffix",
                 wanted=" or ".join(suffixes),
             )
         if not folder.is_dir():
@@ -56,7 +58,7 @@ class Draft:
             raise OutputError(f"cannot write {self.given!r}: it is {kind}", wanted="a file name")
         if self._no_clobber:
             raise self._taken()
-        if not os.access(self.target, os.W_OK):
+        if not os.access(self.target, os.W_OK, effective_ids=_EFFECTIVE):
             raise OutputError(f"cannot replace {self.given!r}: it is read-only")
 
     def _reserve(self) -> Path:

@@ -25,6 +25,7 @@ class AsyncWriter:
     """
 
     def __init__(self, encoder: Encoder, sink: Sink, depth: int = 1) -> None:
+        sink.start(encoder.streams)
         self._encoder, self._sink = encoder, sink
         self._blocks: queue.Queue[Frames | None] = queue.Queue(depth)
         self._stop, self._dead = threading.Event(), threading.Event()
