@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -227,7 +228,7 @@ def test_ctrl_c_ends_within_a_second_and_leaves_nothing(tmp_path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED],
         cwd=tmp_path,
-        env={"PYTHONPATH": str(Path(__file__).parent), "PATH": ""},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
     )
