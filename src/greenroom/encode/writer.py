@@ -17,11 +17,11 @@ _PATIENCE = 0.3  # seconds that abort waits for the frame in the encoder
 class AsyncWriter:
     """Takes frames, encodes them on a thread and sends the packets to a sink.
 
-    At most `depth` blocks wait and one is being encoded; then `put` waits. An error of the thread
-    is raised by the next `put` or by `close`, whole, and the sink is aborted. Frames that were put
-    belong to the writer until they are encoded. Used with `with`, an exception (Ctrl-C too) aborts
-    in well under a second: what has been put is dropped, and the encoder is left after the frame
-    it is at.
+    At most `depth` blocks wait and one is being encoded; then `put` waits. Pictures are not
+    copied: those of the last `depth` + 1 blocks must not be written to. An error of the thread is
+    raised, whole, by the next `put` or by `close`, and the sink is aborted. Used with `with`, an
+    exception (Ctrl-C too) aborts in well under a second: what has been put is dropped, and the
+    encoder is left after the frame it is at.
     """
 
     def __init__(self, encoder: Encoder, sink: Sink, depth: int = 1) -> None:
