@@ -144,7 +144,7 @@ def _painting(production: Production) -> tuple[Stage, ...]:
     return (
         Stage("sound to motion", _median_ms(hear) / engine.step),
         Stage("networks", _median_ms(lambda: engine.render(motion, (loop,), (0,)))),
-        Stage("paste", _median_ms(lambda: anchor.paste.paste(faces, loop.plates[0]))),
+        Stage("paste", _median_ms(lambda: anchor.paste_back.paste(faces, loop.plates[0]))),
         Stage("loop frame", _median_ms(lambda: loop.pictures[3])),
     )
 

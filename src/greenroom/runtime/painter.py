@@ -21,7 +21,7 @@ class Anchor:
     """An avatar ready to be painted: its loop, and its paste-back prepared once."""
 
     loop: Loop
-    paste: PasteBack
+    paste_back: PasteBack
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class Painter:
             faces = self.engine.render(motion, tuple(a.loop for a in anchors), index)
         painted = time.thread_time()
         pictures = [
-            anchor.paste(faces[i], anchor.loop.plates[at])
+            anchor.paste_back.paste(faces, anchor.loop.plates[at], i)
             for i, (anchor, at) in enumerate(zip(anchors, index, strict=True))
         ]
         self.meter.add("networks", painted - begin, len(index))

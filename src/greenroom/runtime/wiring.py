@@ -19,7 +19,8 @@ from greenroom.base.errors import AssetError, DeviceError, InputError
 from greenroom.base.flow import Engine, Loop, Pixels, Placement, Speech
 from greenroom.base.prefetch import Prefetch
 from greenroom.base.presets import Preset
-from greenroom.pixels.paste import PasteBack, compose_still
+from greenroom.pixels.colour import compose_still
+from greenroom.pixels.paste import PasteBack
 from greenroom.runtime.painter import Anchor, Painter
 
 Progress = Callable[[str, int, int | None], None]  # stage, done, total (None = unknown)
@@ -104,7 +105,7 @@ def open_anchor(
     patches = _loop_of(scene, engine, painter, anchor, use_cache=use_cache, progress=progress)
     pictures = PatchedStill(still, scene.box, patches)
     return Anchor(
-        Loop(loop.card, loop.motion, pictures, loop.plates, placement, tensors), anchor.paste
+        Loop(loop.card, loop.motion, pictures, loop.plates, placement, tensors), anchor.paste_back
     )
 
 
