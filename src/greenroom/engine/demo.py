@@ -18,6 +18,7 @@ from greenroom.engine.pose import LIP_POINTS, POINTS, transform
 from greenroom.engine.rig import Rig
 from greenroom.nets.demo import CANVAS, Renderer, warp_source
 from greenroom.nets.demo_audio import LEFT, MELS, RIGHT, AudioToLips
+from greenroom.nets.demo_fast import Face, FastRenderer
 
 
 def assets() -> Path:
@@ -50,6 +51,7 @@ class DemoEngine:
         self.dtype = next(renderer.parameters()).dtype
         self.rig = rig
         self._renderer, self._lips = renderer, lips
+        self._fast = FastRenderer(renderer) if self.device.type == "cpu" else None
 
     @classmethod
     def load(
@@ -82,15 +84,19 @@ class DemoEngine:
         assert params.shape[1] == self.rig.width
         picture = torch.from_numpy(source).to(self.device).permute(2, 0, 1)[None].to(self.dtype)
         picture = (picture / 255).contiguous()
-        volume = self._renderer.appearance(picture)
         shown = self.rig.motion(self.rig.neutral() if pose is None else pose)
-        return {
-            "source": picture,
-            "volume": volume,
-            "compressed": self._renderer.warp.compressed(volume),
-            "points": transform(self.rig.kp.float(), shown),
-            "params": torch.from_numpy(np.asarray(params, np.float64)).to(self.device),
-        }
+        points = transform(self.rig.kp.float(), shown)
+        tensors = self._appearance(picture, points)
+        tensors["source"], tensors["points"] = picture, points
+        tensors["params"] = torch.from_numpy(np.asarray(params, np.float64)).to(self.device)
+        return tensors
+
+    def _appearance(self, picture: Tensor, points: Tensor) -> dict[str, Tensor]:
+        """What the renderer derives from the source, once."""
+        if self._fast is not None:
+            return self._fast.prepare(picture, points)._asdict()
+        volume = self._renderer.appearance(picture)
+        return {"volume": volume, "compressed": self._renderer.warp.compressed(volume)}
 
     def loop_motion(self, tensors: dict[str, Tensor]) -> Motion:
         """The motion (F,) that an avatar's loop shows."""
@@ -98,6 +104,7 @@ class DemoEngine:
 
     # --- each step --------------------------------------------------------------------------------
 
+    @torch.inference_mode()
     def predict_motion(self, features: Tensor, turn: Turn, state: State) -> Motion:
         """Features (B, 21 + K + 5, 256) -> the fully driven motion of N = B * K frames."""
         batch, count = features.shape[0], features.shape[1] - LEFT - RIGHT
@@ -116,23 +123,33 @@ class DemoEngine:
         base = params[frames % len(params)]
         return speaking_params(self.rig, base, frames, turn.seeds[b], nod, present)
 
+    @torch.inference_mode()
     def render(self, motion: Motion, loops: tuple[Loop, ...], index: tuple[int, ...]) -> Faces:
         """Paint N rows; neck and shoulders are put in place first, see `Rig.settle`."""
         settled = self.rig.settle(motion)
         points, code = transform(self.rig.kp.float(), settled), self.rig.code(settled)
+        if self._fast is not None:
+            return _joined([self._row(loops[i], points[[i]], code[[i]]) for i in range(len(loops))])
 
         def of(name: str) -> Tensor:
             return torch.cat([loop.tensors[name] for loop in loops])
 
-        colour, keep, flow = self._renderer(
-            of("source"),
-            of("volume"),
-            of("compressed"),
-            of("points"),
-            points,
-            code.to(self.dtype),
-        )
-        return Faces(colour, keep, flow)
+        names = ("source", "volume", "compressed", "points")
+        return Faces(*self._renderer(*map(of, names), points, code.to(self.dtype)))
+
+    def _row(self, loop: Loop, points: Tensor, code: Tensor) -> Faces:
+        """One frame on the CPU: alone or among others, the same bytes."""
+        assert self._fast is not None
+        face = Face(*(loop.tensors[name] for name in Face._fields))
+        return Faces(*self._fast(face, points, code))
+
+
+def _joined(rows: list[Faces]) -> Faces:
+    if len(rows) == 1:
+        return rows[0]
+    keep = [row.keep for row in rows if row.keep is not None]
+    flow = [row.flow for row in rows if row.flow is not None]
+    return Faces(torch.cat([row.colour for row in rows]), torch.cat(keep), torch.cat(flow))
 
 
 def blend_at_canvas(faces: Faces, source: Tensor) -> Tensor:
