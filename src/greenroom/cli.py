@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
+import threading
+import traceback
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -175,8 +179,8 @@ app.add_typer(bench, name="bench")
 @bench.command("demo")
 def bench_demo(
     source: Annotated[
-        str, typer.Argument(help="The script to render; the bundled bulletin if left out.")
-    ] = "",
+        str, typer.Argument(metavar="SCRIPT", help="The script to speak and to render.")
+    ] = "examples/bulletin.txt",
     save: Annotated[str | None, typer.Option(help="Also write the JSON document here.")] = None,
 ) -> None:
     """Speed of the demo engine, stage by stage, and of whole renders with and without bypass."""
@@ -190,21 +194,37 @@ def _terminated(signum: int, _frame: Any) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def main() -> None:
-    """Run the command line; errors that a user can mend are printed without a traceback."""
-    signal.signal(signal.SIGTERM, _terminated)
+def run() -> int:
+    """Run sys.argv, print what went wrong, and give the exit code."""
     try:
         result = app(standalone_mode=False)
-        sys.exit(result if isinstance(result, int) else 0)
+        return result if isinstance(result, int) else 0
     except GreenroomError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        return 130
+    except BrokenPipeError:  # the reader of our output has left
+        return 0
     except Exception as error:
         show = getattr(error, "show", None)  # a usage error of the parser
         if show is None:
-            raise
+            traceback.print_exc()
+            return 1
         show()
-        sys.exit(getattr(error, "exit_code", 2))
+        return int(getattr(error, "exit_code", 2))
+
+
+def main() -> None:
+    """The command `greenroom`."""
+    signal.signal(signal.SIGTERM, _terminated)
+    code = run()
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    if threading.active_count() > 1:
+        # A thread in the middle of native code (a voice that is still loading, say) cannot be
+        # stopped, and would crash while the interpreter is taken down around it.
+        os._exit(code)
+    sys.exit(code)

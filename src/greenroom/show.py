@@ -54,6 +54,7 @@ class _Watch:
         if self._bars is None:
             return
         if stage not in self._tasks:
+            self._bars.start()
             self._tasks[stage] = self._bars.add_task(stage, total=total, rate="")
             self._began[stage] = time.monotonic()
         seconds = time.monotonic() - self._began[stage]
@@ -90,8 +91,11 @@ def _watched(*, silent: bool, unit: str = "frames") -> Iterator[_Watch]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=_err, transient=True) as bars:
+    bars = Progress(*columns, console=_err, transient=True)
+    try:
         yield _Watch(bars)
+    finally:
+        bars.stop()
 
 
 def _setup_rows(setup: Setup) -> list[tuple[str, str]]:
@@ -229,10 +233,10 @@ def show_bench_demo(source: str, save: str | None) -> None:
     """Tables for people, then one JSON document as the last line."""
     from pathlib import Path
 
-    from greenroom.bench.demo import bundled_bulletin, measure
+    from greenroom.bench.demo import measure
 
     with _watched(silent=False) as watch:
-        result = measure(Path(source) if source else bundled_bulletin(), watch.progress)
+        result = measure(Path(source), watch.progress)
     machine = result.machine
     _out.print(
         f"{machine.processor}, {machine.cores} cores, GPU {machine.gpu}; torch {machine.torch}, "

@@ -15,7 +15,7 @@ from greenroom.base.flow import Samples
 
 
 def greenroom(
-    *arguments: str | Path,
+    *arguments: str | Path | int,
     cwd: Path,
     before: Callable[[], None] | None = None,
     stdin: bytes = b"",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from harness import greenroom
 
-COMMANDS = (
+COMMANDS: tuple[list[str], ...] = (
     [], ["render"], ["voices"], ["avatars"], ["doctor"], ["conformance"], ["bench"],
     ["bench", "demo"],
 )  # fmt: skip

@@ -8,12 +8,12 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
+import wave
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import soundfile
 import torch
 
 from greenroom.audio.window import Framer
@@ -91,18 +91,19 @@ def measure(source: Path, progress: Progress = no_progress) -> DemoBench:
 def _speak(source: Path, sound: Path, progress: Progress) -> tuple[float, float]:
     """Write the spoken script; seconds it took and seconds it lasts."""
     begin = time.perf_counter()
-    speech = open_speech(str(source), "file", SpeechOptions())
     samples = 0
-    with speech.pieces as pieces:
-        first = next(pieces)
-        with soundfile.SoundFile(sound, "w", first.rate, 1, "FLOAT") as file:
-            file.write(first.pcm)
-            samples += len(first.pcm)
-            for piece in pieces:
-                file.write(piece.pcm)
-                samples += len(piece.pcm)
-                progress("speaking", samples * FPS // first.rate, None)
-    return time.perf_counter() - begin, samples / first.rate
+    with (
+        open_speech(str(source), "file", SpeechOptions()).pieces as pieces,
+        wave.open(str(sound), "wb") as file,
+    ):
+        for piece in pieces:
+            if not samples:
+                file.setparams((1, 2, piece.rate, 0, "NONE", ""))
+            file.writeframes((piece.pcm * 32767).astype("<i2").tobytes())
+            samples += len(piece.pcm)
+            progress("speaking", samples * FPS // piece.rate, None)
+        rate = file.getframerate()
+    return time.perf_counter() - begin, samples / rate
 
 
 def _median_ms(call: Callable[[], object], repeats: int = REPEATS) -> float:

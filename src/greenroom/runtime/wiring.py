@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -261,7 +260,7 @@ def _spoken(text: str, options: SpeechOptions) -> SpeechInput:
     )
 
 
-def _recorded(path: Path, options: SpeechOptions) -> SpeechInput:
+def _recorded(path: Path | str, options: SpeechOptions) -> SpeechInput:
     from greenroom.speech.loudness import level, measure
     from greenroom.speech.source import AudioSource
 
@@ -286,20 +285,11 @@ def _read_script(path: Path) -> str:
 
 
 def _standard_input(options: SpeechOptions) -> SpeechInput:
-    """Text, or sound in any container, which is spooled to a file: it is read twice."""
-    head = sys.stdin.buffer.read(1 << 16)
-    if not head:
-        raise InputError("standard input is empty", remedy="pipe a script or a sound file in")
-    is_sound = b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if not is_sound:
-        from greenroom.speech.script import decode_script
+    """Text, or sound in any container."""
+    from greenroom.speech.script import decode_script
 
-        return _spoken(decode_script(head + sys.stdin.buffer.read()), options)
-    with tempfile.NamedTemporaryFile(prefix="greenroom-", delete=False) as spool:
-        spool.write(head)
-        while block := sys.stdin.buffer.read(1 << 20):
-            spool.write(block)
-    import atexit
-
-    atexit.register(Path(spool.name).unlink, missing_ok=True)
-    return _recorded(Path(spool.name), options)
+    head = sys.stdin.buffer.peek(1)
+    is_text = b"\0" not in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if is_text:
+        return _spoken(decode_script(sys.stdin.buffer.read()), options)
+    return _recorded("-", options)
