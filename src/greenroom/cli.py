@@ -15,6 +15,7 @@ import typer
 from greenroom import __version__
 from greenroom.base.errors import GreenroomError
 
+INTERRUPTED = 130
 EXIT_CODES = """Exit codes: 0 done, 1 a fault of ours, 2 bad input or option, 3 a voice, avatar,
 preset or weights are missing or broken, 4 the device or the encoder cannot be had,
 5 the output cannot be written, 130 interrupted."""
@@ -204,7 +205,7 @@ def run() -> int:
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has left
         return 0
     except Exception as error:
@@ -223,8 +224,9 @@ def main() -> None:
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.flush()
         sys.stderr.flush()
-    if threading.active_count() > 1:
-        # A thread in the middle of native code (a voice that is still loading, say) cannot be
-        # stopped, and would crash while the interpreter is taken down around it.
+    if code == INTERRUPTED or threading.active_count() > 1:
+        # Taking the interpreter down takes half a second with torch in it, too long for Ctrl-C;
+        # and a thread in the middle of native code (a voice that is still loading, say) cannot be
+        # stopped and would crash meanwhile. Everything of ours is closed by now.
         os._exit(code)
     sys.exit(code)

