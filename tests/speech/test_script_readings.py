@@ -54,6 +54,7 @@ BOTH = [
     ("in his 50s", "in his fifties"),
     ("the mid-1800s", "the mid eighteen hundreds"),
     ("the 2000s", "the two thousands"),
+    ("Mon-Fri, July–August", "Monday to Friday, July to August"),
     ("the summer of '68", "the summer of sixty-eight"),
     # times
     ("21:30", "twenty-one thirty"),
@@ -83,6 +84,7 @@ BOTH = [
     ("16GB", "sixteen gigabytes"),
     ("5m people", "five million people"),
     ("1kg", "one kilogram"),
+    ("a 90-min talk", "a ninety minute talk"),
     # figures
     ("1,200", "one thousand two hundred"),
     ("1.5", "one point five"),
@@ -100,6 +102,9 @@ BOTH = [
     ("2/3 of voters", "two thirds of voters"),
     ("8/10", "eight out of ten"),
     ("10–15", "ten to fifteen"),
+    ("No. 10's plan", "number ten's plan"),
+    ("1-in-5 odds", "one in five odds"),
+    ("10 000 people", "ten thousand people"),
     ("a 2-1 win", "a two one win"),
     ("odds of 10-1", "odds of ten to one"),
     ("4-4-2", "four four two"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from greenroom.base.errors import InputError
@@ -92,10 +94,11 @@ def test_a_pause_mark_before_the_first_word_is_left_out() -> None:
     assert [line.spoken for line in read_script("[pause 2] Hello.")] == ["Hello."]
 
 
-def test_a_pause_of_minutes_is_an_error() -> None:
+@pytest.mark.parametrize("marks", ["[pause 61]", "[pause 31] [pause 30]"])
+def test_a_pause_of_minutes_is_an_error(marks: str) -> None:
     with pytest.raises(InputError, match=r"pause .* too long") as caught:
-        read_script("One. [pause 61] Two.")
-    assert caught.value.got == "[pause 61]"
+        read_script(f"One. {marks} Two.")
+    assert caught.value.got == "61 seconds"
 
 
 def test_wrapped_lines_are_one_paragraph_and_titles_stand_alone() -> None:
@@ -161,6 +164,15 @@ def test_written_is_the_script_again() -> None:
     lines = read_script(script)
     assert _written(lines).split() == script.split()
     assert all(any(map(str.isalpha, span.spoken)) for line in lines for span in line.spans)
+
+
+def test_the_example_bulletin_lasts_about_a_minute() -> None:
+    script = (Path(__file__).parents[2] / "examples" / "bulletin.txt").read_text(encoding="utf-8")
+    lines = read_script(script, locale="en-GB")
+    assert _written(lines).split() == script.split()
+    assert [line.pause for line in lines].count(0.8) == script.count("\n\n")
+    words = sum(len(line.spoken.replace("-", " ").split()) for line in lines)
+    assert 60 < words / 3.3 + sum(line.pause for line in lines) < 70  # the voice's words a second
 
 
 def test_spans_are_words_or_units_of_reading() -> None:

@@ -15,7 +15,14 @@ _TITLES = {
     **{"Sgt": "sergeant", "Cpl": "corporal", "Pvt": "private", "Adm": "admiral"},
     **{"Cmdr": "commander", "Sen": "senator", "Rep": "representative", "Gov": "governor"},
     **{"Pres": "president", "Rev": "reverend", "Hon": "honorable", "Supt": "superintendent"},
-    **{"Insp": "inspector", "Det": "detective", "Fr": "father", "Mt": "mount", "Ft": "fort"},
+    **{
+        "Brig": "brigadier",
+        "Insp": "inspector",
+        "Det": "detective",
+        "Fr": "father",
+        "Mt": "mount",
+        "Ft": "fort",
+    },
 }
 _WITHOUT_STOP = {"Mr", "Mrs", "Ms", "Messrs", "Prof", "Lt", "Col", "Capt", "Sgt", "Maj", "Mt"}
 _NUMBERED = {  # before a figure or a Roman numeral
@@ -34,7 +41,14 @@ _PLAIN = {
     **{"approx.": "approximately", "dept.": "department", "govt.": "government"},
     **{"incl.": "including", "esp.": "especially", "min.": "minimum", "max.": "maximum"},
     **{"assn.": "association", "intl.": "international", "natl.": "national", "al.": "al"},
-    **{"a.m.": "ay M", "p.m.": "P M", "A.M.": "ay M", "P.M.": "P M", "viz.": "namely"},
+    **{
+        "a.k.a.": "also known as",
+        "a.m.": "ay M",
+        "p.m.": "P M",
+        "A.M.": "ay M",
+        "P.M.": "P M",
+        "viz.": "namely",
+    },
     **{"Inc.": "incorporated", "Ltd.": "limited", "Co.": "company", "Corp.": "corporation"},
     **{"Bros.": "brothers", "Jr.": "junior", "Sr.": "senior", "Esq.": "esquire"},
     **{"Ave.": "avenue", "Blvd.": "boulevard", "Rd.": "road", "Hwy.": "highway", "Sq.": "square"},
@@ -80,7 +94,8 @@ def _is_name(word: str) -> bool:
 def title(m: re.Match[str], context: Context) -> str | None:
     """Mr. Smith, Gen. Smith, Mr Smith."""
     name = m["title"].title()
-    return _TITLES[name] if m["dot"] or name in _WITHOUT_STOP else None
+    second = context.before(m.start()).rstrip(".") in ("Lt", "Maj", "Brig")
+    return _TITLES[name] if m["dot"] or second or name in _WITHOUT_STOP else None
 
 
 @rule(r"(?:St|ST)\b(?P<dot>\.?)(?!\w)(?P<ending>'s)?")
@@ -121,7 +136,7 @@ def number_without_stop(m: re.Match[str], context: Context) -> str | None:
     return "number"
 
 
-@rule(r"(?P<name>(?:[A-Za-z]\.){2,}|[A-Za-z]{1,6}\.)(?!\w)")
+@rule(r"(?P<name>(?:[A-Za-z]\.){2,4}|[A-Za-z]{1,6}\.)(?!\w)")
 def abbreviation(m: re.Match[str], context: Context) -> str | None:
     """e.g., etc., approx., Inc."""
     if m["name"] == "al." and context.before(m.start()) != "et":
@@ -161,8 +176,9 @@ _RULERS = words(
 )
 _COUNTED = words(
     """
-    act apollo appendix article book bowl category chapter ch. class division episode figure grade
-    group level liga mark part phase rocky section stage tier title type vatican vol. volume war
+    act apollo appendix art. article book bowl category chapter ch. class division episode figure
+    grade group level liga mark part phase pt. rocky sec. section stage tier title type vatican vol.
+    volume war
     """
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from greenroom.speech import numbers
+from greenroom.speech.characters import fold
 from greenroom.speech.initialisms import INITIALISMS, in_capitals, is_pronounceable, letters
 from greenroom.speech.numbers import Locale
 from greenroom.speech.reading import Context, rule
@@ -22,12 +23,13 @@ _KEPT_SHORT = {"co", "go", "my", "on", "in", "at", "to", "the", "no"}
 
 def _name(piece: str, context: Context) -> str:
     """A piece of an address: letters where nobody could say it as a word."""
-    if piece.isdigit():
+    if piece.isdecimal():
         return numbers.number(piece, context.locale)
     if piece in _NAMES or not piece[0].isalpha():
         return _NAMES.get(piece, "")
     if piece.isupper() and piece.isascii():
         return in_capitals(piece, context, -1)
+    piece = "".join(filter(str.isalpha, fold(piece)))
     spelled = piece.upper() in INITIALISMS or not is_pronounceable(piece) or len(piece) < 3
     if spelled and piece.lower() not in _KEPT_SHORT and piece.isascii():
         return letters(piece, context.locale)
@@ -61,7 +63,7 @@ def email(m: re.Match[str], context: Context) -> str | None:
 @rule(r"\#(?P<tag>\w+)")
 def hashtag(m: re.Match[str], context: Context) -> str | None:
     """#GreenRoom; #5 is number five."""
-    if m["tag"].isdigit():
+    if m["tag"].isdecimal():
         return f"number {numbers.number(m['tag'], context.locale)}"
     return f"hashtag {_spell(m['tag'], context)}"
 

@@ -11,6 +11,7 @@ _EMOJI = re.compile(
 )
 _INVISIBLE = {"Cf", "Co", "Cn", "Cs"}  # soft hyphens, joiners, direction marks, private use
 _THOUSANDS_SPACE = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_ROUND_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3}){0,4} 000(?!\d)")
 
 _SAME_AS = {
     **dict.fromkeys("\u2010\u2011\u2212\ufe63\uff0d", "-"),  # hyphens and the true minus
@@ -60,6 +61,7 @@ def _is_shown(char: str) -> bool:
 def plain(text: str) -> str:
     """The same text, character by character, with look-alikes made one: the length stays."""
     text = _THOUSANDS_SPACE.sub(",", text)
+    text = _ROUND_THOUSANDS.sub(lambda m: m[0].replace(" ", ","), text)
     return "".join(map(_plain_char, text))
 
 

@@ -21,6 +21,7 @@ _DAYS = {
     **{"Thurs": "Thursday", "Thur": "Thursday", "Thu": "Thursday", "Fri": "Friday"},
     **{"Sat": "Saturday", "Sun": "Sunday"},
 }
+CALENDAR = {*MONTHS, *_DAYS.values()}
 _LONG_MONTH = "|".join([*MONTHS, *map(str.upper, MONTHS)])
 _SHORT_MONTH = "|".join([*_SHORT_MONTHS, *map(str.upper, _SHORT_MONTHS)])
 _MONTH = rf"(?:(?:{_LONG_MONTH})\b|(?:{_SHORT_MONTH})\b\.?)"
@@ -123,10 +124,15 @@ def short_month(m: re.Match[str], context: Context) -> str | None:
     return MONTHS[_SHORT_MONTHS[m["name"].title()] - 1]
 
 
-@rule(rf"(?P<name>{'|'.join([*_DAYS, *map(str.upper, _DAYS)])})\.(?![\w'])")
+@rule(rf"(?P<name>{'|'.join([*_DAYS, *map(str.upper, _DAYS)])})(?P<dot>\.)?(?![\w'])")
 def short_day(m: re.Match[str], context: Context) -> str | None:
-    """Mon., Tues.; but not: in the sun."""
-    return None if context.before(m.start()).lower() == "the" else _DAYS[m["name"].title()]
+    """Mon., Tues., Mon-Fri; but not: in the sun."""
+    after = re.match("[-–/]([A-Za-z]+)", context.text[m.end() : m.end() + 8])
+    before = re.search("([A-Za-z]+)[-–/]$", context.text[max(0, m.start() - 8) : m.start()])
+    joined = any(found and found[1].title() in _DAYS for found in (before, after))
+    if not (m["dot"] or joined) or context.before(m.start()).lower() == "the":
+        return None
+    return _DAYS[m["name"].title()]
 
 
 @rule(r"(?P<first>1[1-9]\d\d|20\d\d)(?P<mark>[-–/])(?P<last>\d{4}|\d\d)(?![\w/-]|[.,]\d)")
@@ -143,7 +149,7 @@ def years(m: re.Match[str], context: Context) -> str | None:
     return numbers.year(first, context.locale) + middle + end
 
 
-@rule(r"(?:(?P<century>1\d|20|21)(?P<decade>\d)0|'?(?P<short>[1-9])0)'?s(?!\w)")
+@rule(r"(?:(?P<century>1\d|20|21)(?P<decade>\d)0|'?(?P<short>[2-9])0)'?s(?!\w)")
 def decade(m: re.Match[str], context: Context) -> str | None:
     """1990s, '90s, in her 50s, the 1800s, the 2000s."""
     if m["short"]:

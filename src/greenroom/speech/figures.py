@@ -37,6 +37,7 @@ _COSTLY = words(
     "investment jackpot loan loss package payout plan prize profit programme project question "
     "scheme tag"
 )
+_EVENTS = words("backstroke breaststroke butterfly dash freestyle hurdles race relay sprint")
 
 
 def _sign(m: re.Match[str]) -> str:
@@ -59,7 +60,7 @@ def _is_adjective(m: re.Match[str], context: Context) -> bool:
         return True
     following = context.after(m.end())
     word = following.strip(".,;:?!").lower()
-    if word in _COSTLY:
+    if word in _COSTLY or word in _EVENTS:
         return True
     return (
         following[:1].isalpha()
@@ -149,11 +150,11 @@ def temperature(m: re.Match[str], context: Context) -> str | None:
 @rule(rf"{_RANGE}{_WORD_SCALE}(?P<space>[\s-])?(?P<unit>{_either(UNITS)})(?P<stop>){END}")
 def measure(m: re.Match[str], context: Context) -> str | None:
     """90 km/h, 3–4 cm, 5kg; 5m people are five million."""
-    if m["space"] and m["unit"] in ATTACHED_ONLY:
+    if m["space"] and m["space"] != "-" and m["unit"] in ATTACHED_ONLY:
         return None
     if m["unit"] == "m" and not m["space"] and _are_millions(m, context):
         return f"{_amount(m, context.locale)} million"
-    one = _is_one(m) or _is_adjective(m, context)
+    one = _is_one(m) or m["space"] == "-" or _is_adjective(m, context)
     return f"{_amount(m, context.locale)} {unit_name(m['unit'], context.locale, one=one)}"
 
 
@@ -172,7 +173,7 @@ def _are_millions(m: re.Match[str], context: Context) -> bool:
     return small and following.endswith("s") and following not in _NOT_NOUNS
 
 
-@rule(r"(?P<feet>\d+)(?:\s?ft\s?|')(?P<inches>\d{1,2})(?:\s?in\b|\"|”|'')")
+@rule(r"(?P<feet>\d+)(?:\s?ft\.?\s?|')(?P<inches>\d{1,2})(?:\s?in\b\.?|\"|”|'')")
 def height(m: re.Match[str], context: Context) -> str | None:
     """6ft 2in, 5'10"."""
     return " foot ".join(cardinal(int(m[k]), context.locale) for k in ("feet", "inches"))
@@ -266,7 +267,7 @@ def score(m: re.Match[str], context: Context) -> str | None:
     return " ".join(cardinal(n, context.locale) if n else nil for n in (low, high))
 
 
-@rule(r"\d{1,2}(?:[-–]\d{1,2}){2,}(?![\w-])")
+@rule(r"\d{1,2}(?:[-–]\d{1,2}){2,4}(?![\w-])")
 def formation(m: re.Match[str], context: Context) -> str | None:
     """4-4-2."""
     return " ".join(number(part, context.locale) for part in re.split("[-–]", m[0]))
@@ -275,12 +276,13 @@ def formation(m: re.Match[str], context: Context) -> str | None:
 _ROUTES = {"boeing", "airbus", "flight", "route", "highway", "interstate", "room"}
 
 
-@rule(r"\d{3}(?!\w|[.,-]\d)")
+@rule(r"\d{3}(?:-\d{1,3})?(?!\w|[.,-]\d)")
 def route(m: re.Match[str], context: Context) -> str | None:
-    """Boeing 747, flight 101."""
+    """Boeing 747, Boeing 737-800, flight 101."""
     if context.before(m.start()).lower() not in _ROUTES:
         return None
-    return numbers.model_number(m[0], context.locale)
+    parts = m[0].split("-")
+    return " ".join(numbers.model_number(part, context.locale) for part in parts)
 
 
 @rule(rf"(?P<low>{NUM}):(?P<high>{NUM}){END}")
@@ -295,7 +297,7 @@ def span(m: re.Match[str], context: Context) -> str | None:
     return _amount(m, context.locale)
 
 
-@rule(r"\d+(?:\.\d+){2,}(?!\w)")
+@rule(r"\d{1,15}(?:\.\d{1,15}){2,5}(?!\w)")
 def version(m: re.Match[str], context: Context) -> str | None:
     """1.2.3."""
     return number(m[0], context.locale)

@@ -54,7 +54,7 @@ def blocks(script: str, default_pause: float) -> list[Block]:
             if block.text.strip():
                 found.append(block)
             elif found and block.pause is not None:
-                found[-1].pause = (found[-1].pause or 0.0) + block.pause
+                found[-1].pause = _checked((found[-1].pause or 0.0) + block.pause)
     return found
 
 
@@ -112,10 +112,14 @@ def _seconds(mark: re.Match[str], default_pause: float) -> float:
     if not mark["pause"]:
         return default_pause
     seconds = float(mark["pause"]) / (1000 if mark["unit"] == "ms" else 1)
+    return _checked(seconds)
+
+
+def _checked(seconds: float) -> float:
     if seconds > LONGEST_PAUSE:
         raise InputError(
             "a pause in the script is too long",
-            got=mark[0],
+            got=f"{seconds:g} seconds",
             wanted=f"at most {LONGEST_PAUSE:g} seconds",
         )
     return seconds

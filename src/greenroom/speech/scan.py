@@ -76,11 +76,12 @@ RULES: tuple[Rule, ...] = (
     abbreviations.initial,
     initialisms.capitals,
 )
+_POSSESSIVE = re.compile(r"'s(?!\w)")
 _FIGURES = re.compile("[0-9]+")
 
 
 class Kind(Enum):
-    """What a piece is; figures may form ranges with the pieces beside them."""
+    """What a piece is: a word as it is written, something read otherwise, or a mark."""
 
     WORD = auto()
     READ = auto()
@@ -122,7 +123,7 @@ def _given(block: Block, text: str, position: int, lexicon: Lexicon) -> Piece | 
         end, spoken, phonemes = position + len(entry.written), entry.spoken, entry.phonemes
     else:
         return None
-    if re.match(r"'s(?!\w)", text[end : end + 3]):
+    if _POSSESSIVE.match(text, end):
         end, spoken, phonemes = end + 2, spoken + "'s", phonemes and _possessive(phonemes)
     return Piece(position, end, Kind.READ, _no_digits(spoken), phonemes)
 
@@ -144,16 +145,14 @@ def _read(context: Context, position: int) -> Piece:
         for rule in RULES:
             found = rule.pattern.match(text, position)
             if found and (spoken := rule.read(found, context)):
-                return Piece(position, found.end(), Kind.READ, spoken)
+                _check_latin(spoken, found[0])
+                ending = "'s" if _POSSESSIVE.match(text, found.end()) else ""
+                return Piece(position, found.end() + len(ending), Kind.READ, spoken + ending)
     if text[position].isalpha():
         return _word(context, position)
     if found := _FIGURES.match(text, position):
-        return Piece(position, found.end(), Kind.READ, _figures(found[0], context.locale))
+        return Piece(position, found.end(), Kind.READ, numbers.number(found[0], context.locale))
     return _mark(text, position, context.locale)
-
-
-def _figures(text: str, locale: Locale) -> str:
-    return numbers.number(text, locale)
 
 
 def _word_end(text: str, position: int) -> int:
@@ -169,20 +168,24 @@ def _word_end(text: str, position: int) -> int:
 def _word(context: Context, start: int) -> Piece:
     end = _word_end(context.text, start)
     word = context.text[start:end]
-    foreign = next((c for c in word if c.isalpha() and not _is_readable(c)), "")
-    if len(word) == 1 and (name := greek_name(unicodedata.normalize("NFKC", word))):
+    if len(word) == 1 and (name := greek_name(word)):
         return Piece(start, end, Kind.READ, name)
-    if foreign:
-        raise InputError(
-            f"the script holds a word in {writing_system(foreign)}, which no voice here reads",
-            got=word[:40],
-            wanted="English text in Latin letters",
-            remedy=f"give its pronunciation: [{word[:40]}](/IPA/), or leave it out",
-        )
+    _check_latin(word, word)
     spoken = fold(word)
     if start in context.shouted and spoken != "I":
         spoken = spoken.lower()
     return Piece(start, end, Kind.WORD, spoken)
+
+
+def _check_latin(spoken: str, written: str) -> None:
+    foreign = next((c for c in spoken if c.isalpha() and not _is_readable(c)), "")
+    if foreign:
+        raise InputError(
+            f"the script holds a word in {writing_system(foreign)}, which no voice here reads",
+            got=written[:40],
+            wanted="English text in Latin letters",
+            remedy=f"give its pronunciation: [{written[:40]}](/IPA/), or leave it out",
+        )
 
 
 def _is_readable(char: str) -> bool:

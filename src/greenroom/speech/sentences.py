@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from greenroom.base.errors import InputError
 from greenroom.base.flow import Span
 from greenroom.speech.abbreviations import NEVER_LAST
-from greenroom.speech.dates import MONTHS
+from greenroom.speech.dates import CALENDAR, MONTHS
 from greenroom.speech.reading import words
 from greenroom.speech.scan import Kind, Piece
 
@@ -128,13 +128,15 @@ def _spans(chunk: Chunk, written: str, text: str) -> Iterator[Span]:
 
 
 def _groups(pieces: list[Piece]) -> Iterator[list[Piece]]:
+    """A piece with phonemes of its own stands apart from other words, not from marks."""
     group: list[Piece] = []
+    word: Piece | None = None  # the last one of the group
     for piece in pieces:
-        is_word = piece.kind is not Kind.MARK
-        given = any(p.phonemes for p in group)
-        if is_word and group and (given or (piece.phonemes and any(map(_is_word, group)))):
-            yield group
-            group = []
+        if _is_word(piece):
+            if word and (word.phonemes or piece.phonemes):
+                yield group
+                group = []
+            word = piece
         group.append(piece)
     yield group
 
@@ -180,10 +182,12 @@ def _dash(before: Piece | None, after: Piece | None, text: str) -> str:
         return "—"
     if not (before and after):
         return " "
-    if before.kind is after.kind is Kind.WORD:
-        return "-"
-    both = all(re.search(r"\d", text[p.start : p.end]) for p in (before, after))
-    return " to " if both else " "
+    sides = (before, after)
+    both = all(re.search(r"\d", text[p.start : p.end]) for p in sides)
+    both = both or all(p.spoken in CALENDAR for p in sides)
+    if both:
+        return " to "
+    return "-" if before.kind is after.kind is Kind.WORD else " "
 
 
 def _has_word(span: Span) -> bool:
