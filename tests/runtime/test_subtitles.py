@@ -16,11 +16,14 @@ def words(text: str, seconds: float = 0.4) -> list[Word]:
     return [Word(w, i * seconds, (i + 1) * seconds) for i, w in enumerate(text.split())]
 
 
-def test_a_cue_ends_with_its_sentence() -> None:
-    assert [c.text for c in cues_of(words("Good evening. Rain is near."))] == [
-        "Good evening.",
-        "Rain is near.",
-    ]
+def test_a_cue_ends_with_its_sentence_and_not_with_a_full_stop(tmp_path: Path) -> None:
+    file = SubtitleFile(tmp_path / "a.srt")
+    for sentence in ("Mr. Low met the U.S. envoy.", "Rain is near."):
+        file.hear(Speech(np.zeros(72000, np.float32), 24000, words=tuple(words(sentence))))
+    file.write()
+    texts = file.path.read_text().split("\n")
+    assert texts[2] == "Mr. Low met the U.S. envoy."
+    assert texts[6] == "Rain is near."
 
 
 def test_cues_are_short_in_letters_and_in_time() -> None:

@@ -13,7 +13,6 @@ from greenroom.base.flow import Speech, Word
 
 MAX_CHARACTERS = 74  # two lines of 37, as broadcasters use
 MAX_SECONDS = 6.0
-_SENTENCE_ENDS = (".", "?", "!", "…", ".”", "?”", "!”", '."', '?"', '!"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Cue:
 
 
 def cues_of(words: Sequence[Word]) -> list[Cue]:
-    """Group words into cues: a sentence at most, two lines at most, six seconds at most."""
+    """Cues of one sentence: two lines at most and six seconds at most each."""
     cues: list[Cue] = []
     group: list[Word] = []
     for word in words:
@@ -35,9 +34,6 @@ def cues_of(words: Sequence[Word]) -> list[Cue]:
             cues.append(_cue(group))
             group = []
         group.append(word)
-        if word.text.endswith(_SENTENCE_ENDS):
-            cues.append(_cue(group))
-            group = []
     if group:
         cues.append(_cue(group))
     return cues
@@ -86,7 +82,7 @@ class SubtitleFile:
     """Hears the speech go by and writes the file at the end, whole or not at all."""
 
     path: Path
-    _words: list[Word] = field(default_factory=list)
+    _cues: list[Cue] = field(default_factory=list)
     _samples: int = 0
 
     def __post_init__(self) -> None:
@@ -100,13 +96,13 @@ class SubtitleFile:
             raise OutputError(f"the folder {self.path.parent} cannot be written")
 
     def hear(self, speech: Speech) -> None:
+        """A piece of speech, which is a sentence of the script."""
         begin = self._samples / speech.rate
         self._samples += len(speech.pcm)
-        self._words += [Word(w.text, begin + w.start, begin + w.end) for w in speech.words]
+        self._cues += cues_of([Word(w.text, begin + w.start, begin + w.end) for w in speech.words])
 
     def write(self) -> None:
-        cues = cues_of(self._words)
-        text = srt(cues) if self.path.suffix.lower() == ".srt" else vtt(cues)
+        text = srt(self._cues) if self.path.suffix.lower() == ".srt" else vtt(self._cues)
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
         try:
             with open(handle, "w", encoding="utf-8") as file:
