@@ -59,7 +59,7 @@ BLINKS_PER_SECOND = 15 / 60
 BLINK_SECONDS = (0.045, 0.075)  # closing and opening, standard deviations of the two flanks
 GLANCE_SECONDS = (0.8, 2.4)  # how long the eyes rest
 GLANCE_DEGREES = (1.3, 0.8)  # largest, along x and y
-NOD_DEGREES = -1.6  # of pitch, at full emphasis
+NOD_DEGREES = -2.0  # of pitch, at full emphasis
 BROWS = {"browInnerUp": 0.25, "browOuterUpLeft": 0.28, "browOuterUpRight": 0.28}
 BROW_CHANNEL = 99  # of the noise that chooses which emphases raise the brows
 
@@ -94,9 +94,12 @@ def smooth_noise(seed: int, channel: int, frames: Numbers, period: float) -> Num
 
 # --- what the sound asks for ----------------------------------------------------------------------
 
+# The outermost frames of a step's window are heard only in part, so nothing here counts them.
+BEFORE, AFTER = LEFT - 1, RIGHT - 1
 MEMORY, AHEAD = 9, 2  # frames that a syllable's loudness is measured against
+PLAIN, FULL = 0.1, 0.25  # log-mel above the rest that is still plain, and that is a full nod
 LAG, SPREAD = 2.0, 2.6  # of the nod behind the sound, and its width
-PRESENCE = (9, 5)  # frames before and after that make her present
+PRESENT = 9  # frames back that make her present
 
 
 def _kernel(values: list[float], like: Tensor) -> Tensor:
@@ -105,25 +108,32 @@ def _kernel(values: list[float], like: Tensor) -> Tensor:
 
 
 def emphasis(features: Tensor) -> Tensor:
-    """How much a syllable stands out, 0 ... about 1: features (B, left + K + right, D) -> (B, K).
+    """How much a syllable stands out, 0 ... 1: features (B, left + K + right, D) -> (B, K).
 
-    Loudness above its own neighbourhood, spread into a nod; a change of gain changes nothing.
+    Loudness above that of the speech around it, spread into a nod; gain hardly matters.
     """
-    loud = features.mean(-1)[:, None]
-    around = F.conv1d(loud, _kernel([1.0] * (MEMORY + 1 + AHEAD), loud))
-    excess = (loud[..., MEMORY:-AHEAD] - around).clamp(min=0) * _active(loud)[..., MEMORY:-AHEAD]
-    before, after = LEFT - MEMORY, RIGHT - AHEAD
+    loud = _loudness(features)
+    active = _active(loud)
+    near = _kernel([1.0] * (MEMORY + 1 + AHEAD), loud)
+    around = F.conv1d(loud * active, near) / F.conv1d(active, near).clamp(min=1e-6)
+    middle = slice(MEMORY, loud.shape[-1] - AHEAD)
+    excess = (loud[..., middle] - around - PLAIN).clamp(min=0) * active[..., middle]
+    before, after = BEFORE - MEMORY, AFTER - AHEAD
     bell = [math.exp(-0.5 * ((k + LAG) / SPREAD) ** 2) for k in range(-before, after + 1)]
-    return (F.conv1d(excess, _kernel(bell, loud))[:, 0] / 0.3).clamp(max=1.2)
+    return torch.tanh(F.conv1d(excess, _kernel(bell, loud))[:, 0] / FULL)
 
 
 def presence(features: Tensor) -> Tensor:
     """How much she is speaking, 0 ... 1, rising and falling in half a second: (B, K)."""
-    before, after = PRESENCE
-    active = _active(features.mean(-1)[:, None])
-    length = before + 1 + after
+    active = _active(_loudness(features))
+    length = PRESENT + 1 + AFTER
     hann = [math.sin(math.pi * (k + 1) / (length + 1)) ** 2 for k in range(length)]
-    return F.conv1d(active[..., LEFT - before :], _kernel(hann, active))[:, 0]
+    return F.conv1d(active[..., BEFORE - PRESENT :], _kernel(hann, active))[:, 0]
+
+
+def _loudness(features: Tensor) -> Tensor:
+    """The mean log-mel of each frame that is heard in full, (B, 1, n - 2)."""
+    return features[:, 1:-1].mean(-1)[:, None]
 
 
 def _active(loud: Tensor) -> Tensor:

@@ -211,7 +211,8 @@ class Warp(nn.Module):
 
         Features are (N, 64, 64, 64); the flow of the source picture is (N, 2, 32, 32) float32.
         """
-        shifts = torch.cat([torch.zeros_like(source[:, :1]), source - driven], 1)
+        moves = source - driven
+        shifts = torch.cat([torch.zeros_like(moves[:, :1]), moves], 1)
         evidence = [self.moved(compressed, shifts), self.heat(driven) - self.heat(source)]
         x = self.entry(torch.cat(evidence, 1).to(code.dtype))
         x = x + self.entry_code(code)[..., None, None]
