@@ -4,9 +4,10 @@ It takes the steps of paste.py, one OpenCV or numpy call over a plane at a time.
 CPU is how much memory is touched, so planes are fixed-point: Y, U and V in 1/256 of a code value,
 keep and 1 - a in 1/65535, the detail in bytes and looked up only where it shows (detail.py).
 
-Against the reference no byte differs by more than 2, and luma by more than 1. OpenCV before 5
-rounds the places of a look-up to 1/32 pixel, so that luma next to hard edges of the detail may
-differ by 3, and by more than 1 in one byte of a thousand at most.
+Against the reference, a byte differs by 2 at most, and by more than 1 once in a thousand at most.
+OpenCV before 5 rounds the places of a look-up to 1/32 pixel, which adds to luma 1/32 of the step
+between neighbours in the detail: on a portrait 3 at most, and still one in a thousand. Code values
+below 0, from colours above their own opacity, become 0 here.
 """
 
 from __future__ import annotations
