@@ -12,13 +12,13 @@ from demo_inputs import points_and_code, renderer, source_picture
 from torch import Tensor, nn
 
 from greenroom.nets.demo import ConvBlock, sample, upsample, warp_source
-from greenroom.nets.demo_fast import Face, FastRenderer, SourceSampler, VolumeSampler
-from greenroom.nets.demo_maps import (
-    MapConv,
-    batched,
+from greenroom.nets.demo_fast import Face, FastRenderer
+from greenroom.nets.demo_maps import MapConv, batched, mapped
+from greenroom.nets.demo_sampling import (
+    SourceSampler,
+    VolumeSampler,
     bilinear_matrix,
     edge_padded,
-    mapped,
     shift_matrices,
 )
 
@@ -78,6 +78,14 @@ def test_doubling_convolution_is_upsampling_and_convolution() -> None:
     x = rand(7, 9, 6)
     wanted = mapped(conv(upsample(batched(x))))
     torch.testing.assert_close(MapConv.of(conv).doubling()(x), wanted, rtol=0, atol=1e-5)
+
+
+@torch.inference_mode()
+def test_row_convolution_is_a_convolution() -> None:
+    conv = nn.Conv2d(24, 17, 3, padding=1)
+    x = rand(12, 9, 24)
+    wanted = mapped(conv(batched(x)))
+    torch.testing.assert_close(MapConv.of(conv).by_rows()(x), wanted, rtol=0, atol=2e-5)
 
 
 @torch.inference_mode()

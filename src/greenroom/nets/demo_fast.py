@@ -1,9 +1,9 @@
 """The demo renderer once more, arranged for one thread of a CPU: the same algebra, regrouped.
 
 What differs from `demo`: batch norms are folded into convolutions; a convolution of an upsampled
-map works on the small map; the normalisation of a SPADE is folded into its two 1 x 1 products;
-a volume or picture is sampled as weighted sums of table rows; and the constant shifts of the
-candidates become products with small interpolation matrices.
+map works on the small map; wide convolutions make four rows from six products; a volume or picture
+is sampled as weighted sums of table rows; and the constant shifts of the candidates become products
+with small interpolation matrices.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from greenroom.nets.demo import (
-    CANVAS,
     NORM_EPS,
     POINTS,
     RESIDUAL_GAIN,
@@ -26,14 +25,11 @@ from greenroom.nets.demo import (
     SpadeBlock,
     Warp,
 )
-from greenroom.nets.demo_maps import (
-    Bags,
-    MapConv,
-    MapLinear,
-    bilinear_matrix,
+from greenroom.nets.demo_maps import MapConv, MapLinear, batched, halved, mapped, phases
+from greenroom.nets.demo_sampling import (
+    SourceSampler,
+    VolumeSampler,
     edge_padded,
-    halved,
-    phases,
     shift_matrices,
 )
 
@@ -62,11 +58,11 @@ class FastWarp:
         down, up = (warp.down1, warp.down2, warp.down3), (warp.up3, warp.up2, warp.up1)
         self.down = [MapConv.of_block(block) for block in down]
         self.up = [MapConv.of_block(block).doubling() for block in up]
-        self.last = MapConv.of_block(warp.last)
-        self.head = self._head()
+        self.last = MapConv.of_block(warp.last).by_rows()
+        self.head = self._head().by_rows()
         refine = MapConv.of_block(warp.refine)
         by_depth = torch.arange(refine.weight.shape[1]).view(-1, self.depth).T.flatten()
-        self.refine = refine.inputs(by_depth)
+        self.refine = refine.inputs(by_depth).by_rows()
         self.project = warp.project.weight[:, :, 0, 0].T.contiguous()
         self.sampler = VolumeSampler(2 * warp.side, warp.depth)
 
@@ -137,86 +133,6 @@ class FastWarp:
         return features.mul_(occlusion), flow
 
 
-class VolumeSampler:
-    """Trilinear samples of a volume at every cell moved by a coarse field."""
-
-    def __init__(self, side: int, depth: int) -> None:
-        self.side, self.depth = side, depth
-        sizes = (side, side, depth)  # x, y, z
-        self.bags = Bags(side * side * depth, 8)
-        self.last = torch.tensor(sizes)[:, None] - 1.0
-        self.half = torch.tensor(sizes)[:, None] / 2
-        y, x, z = torch.meshgrid(
-            torch.arange(side), torch.arange(side), torch.arange(depth), indexing="ij"
-        )
-        self.cells = torch.stack([x, y, z]).flatten(1).float()
-        self.stride = torch.tensor([1.0, side + 1, (side + 1) ** 2])
-        corners = torch.tensor([[corner >> i & 1 for i in range(3)] for corner in range(8)])
-        self.corners = (corners.float() @ self.stride)[None]
-
-    def __call__(self, cells: Tensor, field: Tensor) -> tuple[Tensor, Tensor]:
-        """Table of cells, field (r, r, depth * 3 + 1) -> (side, side, depth * c), (side, side, 1).
-
-        The field holds the offsets x, y, z of each depth and the occlusion, which comes back.
-        """
-        side = self.side
-        fine = F.interpolate(
-            field.permute(2, 0, 1)[None], size=(side, side), mode="bilinear", align_corners=False
-        )[0].permute(1, 2, 0)
-        offset = (
-            fine[..., :-1].reshape(side, side, self.depth, 3).permute(3, 0, 1, 2).reshape(3, -1)
-        )
-        place = torch.addcmul(self.cells, offset, self.half)
-        place = torch.minimum(place.clamp_(min=0), self.last)
-        low = place.floor()
-        index = (self.stride @ low)[:, None] + self.corners
-        upper = place.sub_(low)
-        x, y, z = torch.stack([1 - upper, upper], 1)
-        weight = z[:, None, None] * y[:, None] * x
-        rows = self.bags(cells, index.int(), weight.view(8, -1).T.contiguous())
-        return rows.view(side, side, -1), fine[..., -1:]
-
-
-class SourceSampler:
-    """The moved source at half size: the mean of four bilinear samples each."""
-
-    def __init__(self, coarse: int, side: int = CANVAS, band: int = 128) -> None:
-        self.side, self.band = side, band  # rows at once: what a core's cache holds
-        self.bags = Bags(band * side // 2, 2)
-        self.spread = bilinear_matrix(coarse, side)
-        line = torch.arange(side).float()
-        self.columns = line.expand(band, side).contiguous()
-        self.rows = line[:, None].expand(side, side).contiguous()
-
-    def __call__(self, pixels: Tensor, flow: Tensor) -> Tensor:
-        """Table of pixels, flow (r, r, 2) -> (side / 2, side / 2, 4)."""
-        across = (flow * (self.side / 2)).permute(2, 0, 1) @ self.spread.T
-        half = flow.new_empty(self.side // 2, self.side // 2, pixels.shape[-1])
-        for top in range(0, self.side, self.band):
-            pairs = self._pairs(pixels, across, slice(top, top + self.band))
-            torch.add(pairs[0::2], pairs[1::2], out=half[top // 2 : (top + self.band) // 2])
-        return half
-
-    def _pairs(self, pixels: Tensor, across: Tensor, band: slice) -> Tensor:
-        """Sums of two neighbours of a row, at a quarter of their weight: (band, side / 2, 4)."""
-        left, right = self._place(self.columns, self.spread[band] @ across[0])
-        above, below = self._place(self.rows[band], self.spread[band] @ across[1])
-        first = torch.add(left, above, alpha=self.side + 1).int()
-        below.mul_(0.25)
-        total = left.new_zeros(self.band * self.side // 2, pixels.shape[-1])
-        for i, vertical in enumerate((0.25 - below, below)):
-            for j, horizontal in enumerate((1 - right, right)):
-                corner = pixels[i * (self.side + 1) + j :]  # the same index, another corner
-                total += self.bags(corner, first, vertical * horizontal)
-        return total.view(self.band, self.side // 2, -1)
-
-    def _place(self, base: Tensor, offset: Tensor) -> tuple[Tensor, Tensor]:
-        """Whole and broken part of where each pixel is taken from, along one axis."""
-        place = offset.add_(base).clamp_(0, self.side - 1)
-        low = place.floor()
-        return low, place.sub_(low)
-
-
 class FastSpade:
     """Instance norm and modulation as one product and one sum per pixel, then leaky ReLU."""
 
@@ -229,30 +145,26 @@ class FastSpade:
 
     def __call__(self, x: Tensor, hidden: Tensor) -> Tensor:
         """Map (64 or 128, ..., c), hidden (4096, 32) -> the normalised map."""
-        flat = x.flatten(0, 1)
-        mean = flat.mean(0)
-        scale = torch.rsqrt((flat - mean).square_().mean(0) + NORM_EPS)
-        shift = mean * scale
-        gain = torch.addmm(self.gain_bias * scale, hidden, self.gain * scale)
-        offset = torch.addmm(
-            self.offset_bias - self.gain_bias * shift, hidden, self.offset - self.gain * shift
-        )
-        if len(flat) == len(hidden):
-            return activate_(offset.addcmul_(flat, gain)).view_as(x)
+        # For a batch of one this is the instance norm, with a kernel for channels last.
+        normed = mapped(F.batch_norm(batched(x), None, None, training=True, eps=NORM_EPS))
+        gain = torch.addmm(self.gain_bias, hidden, self.gain)
+        offset = torch.addmm(self.offset_bias, hidden, self.offset)
+        if len(hidden) == x.shape[0] * x.shape[1]:
+            return activate_(offset.view_as(x).addcmul_(normed, gain.view_as(x)))
         side = x.shape[0] // 2
-        low = (side, side, x.shape[-1])
-        y = torch.empty_like(x)
-        for phase, target in zip(phases(x), phases(y), strict=True):
-            torch.addcmul(offset.view(low), phase, gain.view(low), out=target)
-        return activate_(y)
+        gain, offset = gain.view(side, side, -1), offset.view(side, side, -1)
+        for phase in phases(normed):
+            torch.addcmul(offset, phase, gain, out=phase)
+        return activate_(normed)
 
 
 class FastSpadeBlock:
     def __init__(self, block: SpadeBlock) -> None:
         self.norm0, self.norm1 = FastSpade(block.norm0), FastSpade(block.norm1)
         conv0 = MapConv.of(block.conv0)
-        self.conv0 = conv0.doubling() if block.doubled else conv0
-        self.conv1 = MapConv.of(block.conv1)
+        conv1 = MapConv.of(block.conv1)
+        self.conv0 = conv0.doubling() if block.doubled else conv0.by_rows()
+        self.conv1 = conv1 if block.doubled else conv1.by_rows()
         shortcut = block.shortcut
         self.shortcut = MapLinear(shortcut) if isinstance(shortcut, nn.Conv2d) else None
 
