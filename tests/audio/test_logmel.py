@@ -47,6 +47,16 @@ def test_features_do_not_depend_on_the_cut() -> None:
     torch.testing.assert_close(cut, wanted, rtol=0, atol=1e-5)
 
 
+def test_ahead_is_the_same_features_earlier() -> None:
+    """Each frame holds what comes 50 ms later, five mel frames; two frames are lent for it."""
+    sound = pcm()
+    plain = LogMel().encode(sound).view(160, 64)
+    ahead = LogMel(ahead=800)
+    early = ahead.encode(sound)
+    assert (ahead.right, early.shape[1]) == (LogMel.right + 2, 38)
+    torch.testing.assert_close(early.view(152, 64), plain[5:157], rtol=0, atol=1e-5)
+
+
 def test_sessions_do_not_mix() -> None:
     encoder, sound = LogMel(), pcm()
     both = encoder.encode(torch.cat([sound, sound * 0]))

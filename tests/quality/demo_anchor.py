@@ -6,15 +6,19 @@ from functools import cache
 
 import torch
 
-from greenroom.audio.logmel import LogMel
 from greenroom.avatar.package import find_avatar
 from greenroom.base.flow import Loop, Placement
+from greenroom.base.presets import preset_named
 from greenroom.engine.demo import DemoEngine
+from greenroom.runtime.wiring import open_engine
 
 
 @cache
 def demo_engine() -> DemoEngine:
-    return DemoEngine.load(device=torch.device("cpu"), encoder=LogMel(), step=10)
+    """As it runs: wired, with the encoder that hears ahead."""
+    engine = open_engine(preset_named("demo"), "cpu")
+    assert isinstance(engine, DemoEngine)
+    return engine
 
 
 @cache

@@ -57,12 +57,12 @@ def choose_device(name: str) -> torch.device:
 
 def open_engine(preset: Preset, device: str) -> Engine:
     """The preset's engine with its weights on the device."""
-    from greenroom.audio.logmel import LogMel
+    from greenroom.audio.logmel import DEMO_AHEAD, LogMel
     from greenroom.engine.demo import DemoEngine
 
     assert preset.engine == "demo"
     chosen = choose_device(device)
-    return DemoEngine.load(chosen, LogMel(chosen), step=preset.step)
+    return DemoEngine.load(chosen, LogMel(chosen, ahead=DEMO_AHEAD), step=preset.step)
 
 
 # --- avatar ---------------------------------------------------------------------------------------
