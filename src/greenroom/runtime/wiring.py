@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -288,8 +289,10 @@ def _standard_input(options: SpeechOptions) -> SpeechInput:
     """Text, or sound in any container."""
     from greenroom.speech.script import decode_script
 
-    head = sys.stdin.buffer.peek(1)
+    stream = sys.stdin.buffer
+    assert isinstance(stream, io.BufferedReader)
+    head = stream.peek(1)
     is_text = b"\0" not in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if is_text:
-        return _spoken(decode_script(sys.stdin.buffer.read()), options)
+        return _spoken(decode_script(stream.read()), options)
     return _recorded("-", options)
