@@ -136,12 +136,12 @@ def test_noise_as_detail(rng: np.random.Generator) -> None:
 def test_neighbouring_cells_that_see_far_apart(rng: np.random.Generator) -> None:
     """Opaque spots on nothing, a flow of noise: what a cell shows hangs on those around it."""
     spots = np.zeros((128, 128, 4), np.uint8)
-    for x, y in rng.integers(0, 112, (6, 2)):
-        spots[y : y + 16, x : x + 16] = 180, 120, 90, 255
+    for x, y in rng.integers(0, 120, (3, 2)):
+        spots[y : y + 8, x : x + 8] = 180, 120, 90, 255
     faces = Faces(
-        noise_rgba(rng, 4, 64, 64),
-        torch.full((4, 1, 64, 64), 0.8),
-        torch.tensor(rng.uniform(-0.3, 0.3, (4, 2, 16, 16)), dtype=torch.float32),
+        noise_rgba(rng, 16, 64, 64),
+        torch.full((16, 1, 64, 64), 0.8),
+        torch.tensor(rng.uniform(-0.6, 0.6, (16, 2, 6, 6)), dtype=torch.float32),
     )
     picture = noise_nv12(rng, 160, 160)
     placement = Placement(upright((64, 64), 16, 8, 128, 128), torch.ones(8, 8), picture, spots)
