@@ -48,7 +48,7 @@ def test_loud_frames_and_the_hold_after_them_are_whole(loud: list[bool]) -> None
 
 @given(loud_lists)
 def test_alpha_never_jumps_after_the_first_frame(loud: list[bool]) -> None:
-    steepest = 1.5 / (min(PRESET.look_ahead, PRESET.release) + 1)  # a smooth step's middle
+    steepest = 1.5 / (min(PRESET.rise, PRESET.release) + 1)  # a smooth step's middle
     assert np.abs(np.diff(alphas(loud))).max(initial=0) <= steepest + 1e-6
 
 
@@ -56,7 +56,7 @@ def test_a_short_gap_is_not_seen_and_a_long_one_is_silent() -> None:
     alpha = alphas([True] * 5 + [False] * PRESET.hold + [True] * 5)
     assert (alpha == 1).all()
     alpha = alphas([True] * 5 + [False] * 40 + [True] * 5)
-    first, last = 5 + PRESET.hold + PRESET.release, 45 - PRESET.look_ahead
+    first, last = 5 + PRESET.hold + PRESET.release, 45 - PRESET.rise
     assert (alpha[first:last] == 0).all()
     assert (alpha[5:first] > 0).all()
     assert (alpha[last:] > 0).all()

@@ -21,11 +21,12 @@ class SilenceGate:
     """Alpha per frame, causal with a fixed look-ahead.
 
     A frame as loud as the threshold has alpha 1, and so have the `hold` frames after it. Before an
-    onset alpha rises over the look-ahead, after the hold it falls over `release` frames, both along
-    a smooth step. A gap inside a word is shorter than the hold and does not show.
+    onset alpha rises over `rise` frames, after the hold it falls over `release` frames, both along a
+    smooth step. A gap inside a word is shorter than the hold and does not show.
     """
 
     def __init__(self, preset: GatePreset) -> None:
+        assert preset.rise <= preset.look_ahead
         self._preset = preset
         self._loud: list[bool] = []  # frames self._first ...
         self._first = 0
@@ -61,7 +62,7 @@ class SilenceGate:
         return alpha
 
     def _rise(self, until: int) -> float:
-        return _smooth(1 - until / (self._preset.look_ahead + 1))
+        return _smooth(1 - until / (self._preset.rise + 1))
 
     def _fall(self, since: int) -> float:
         return _smooth(1 - max(0, since - self._preset.hold) / (self._preset.release + 1))

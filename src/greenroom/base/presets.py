@@ -12,9 +12,10 @@ class GatePreset:
     """The silence gate: times are frames of 40 ms."""
 
     threshold: float = 0.008  # RMS of one frame at full scale 1; about -42 dBFS
-    look_ahead: int = 4  # how far the gate sees; alpha rises over these frames
+    look_ahead: int = 4  # how far the gate sees
+    rise: int = 3  # frames before a loud one over which alpha rises, look_ahead at most
     hold: int = 4  # quiet frames after a loud one that still count as speech
-    release: int = 5  # frames over which alpha falls
+    release: int = 3  # frames after the hold over which alpha falls
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class VideoPreset:
 class PausePreset:
     """How long a newsreader rests, in seconds."""
 
-    sentence: float = 0.35
-    paragraph: float = 0.8
+    sentence: float = 0.5
+    paragraph: float = 1.2
     clause: float = 0.15  # where a sentence too long for the voice is cut
     last: float = 0.6  # after the last word of a script
 

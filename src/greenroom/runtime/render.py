@@ -191,6 +191,7 @@ def _speech_options(options: RenderOptions, preset: Preset) -> SpeechOptions:
         speed=options.speed,
         loudness=preset.sound.loudness,
         true_peak=preset.sound.true_peak,
+        pauses=preset.pauses,
     )
 
 

@@ -18,7 +18,7 @@ from greenroom.avatar.package import Scene, find_avatar
 from greenroom.base.errors import AssetError, DeviceError, InputError
 from greenroom.base.flow import Engine, Loop, Pixels, Placement, Speech
 from greenroom.base.prefetch import Prefetch
-from greenroom.base.presets import Preset
+from greenroom.base.presets import PausePreset, Preset
 from greenroom.pixels.colour import compose_still
 from greenroom.pixels.paste import PasteBack
 from greenroom.runtime.painter import Anchor, Painter
@@ -185,6 +185,7 @@ class SpeechOptions:
     speed: float = 1.0
     loudness: float | None = -23.0
     true_peak: float = -1.0
+    pauses: PausePreset = PausePreset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,7 @@ def _spoken(text: str, options: SpeechOptions) -> SpeechInput:
     from greenroom.speech.voices import open_voice
 
     lexicon = load_lexicon(Path(options.lexicon)) if options.lexicon else None
-    lines = read_script(text, locale=options.locale, lexicon=lexicon)
+    lines = read_script(text, locale=options.locale, lexicon=lexicon, pauses=options.pauses)
     voice = open_voice(options.voice, speed=options.speed)
     total = sum(len(line.spoken) for line in lines)
     said = 0
