@@ -21,8 +21,8 @@ class SilenceGate:
     """Alpha per frame, causal with a fixed look-ahead.
 
     A frame as loud as the threshold has alpha 1, and so have the `hold` frames after it. Before an
-    onset alpha rises over `rise` frames, after the hold it falls over `release` frames, both along a
-    smooth step. A gap inside a word is shorter than the hold and does not show.
+    onset alpha rises over `rise` frames, after the hold it falls over `release` frames, both along
+    a smooth step. A gap inside a word is shorter than the hold and does not show.
     """
 
     def __init__(self, preset: GatePreset) -> None:

@@ -156,7 +156,7 @@ def open_production(
     card = find_avatar(options.avatar).card
     with ExitStack() as stack:
         chosen = choose_encoder(preset.video)
-        speech = open_speech(source, options.kind, _speech_options(options, preset))
+        speech = open_speech(source, options.kind, _speech_options(options, preset), progress)
         stack.callback(speech.pieces.close)
         engine = open_engine(preset, options.device)
         painter = Painter(engine, batch_size=options.batch_size)

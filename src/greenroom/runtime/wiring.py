@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import math
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import cv2
@@ -16,7 +17,7 @@ from greenroom import __version__
 from greenroom.avatar.cache import PatchedStill, Stills, cached, loop_patches, patch_of
 from greenroom.avatar.package import Scene, find_avatar
 from greenroom.base.errors import AssetError, DeviceError, InputError
-from greenroom.base.flow import Engine, Loop, Pixels, Placement, Speech
+from greenroom.base.flow import FPS, Engine, Loop, Pixels, Placement, Speech
 from greenroom.base.prefetch import Prefetch
 from greenroom.base.presets import PausePreset, Preset
 from greenroom.pixels.colour import compose_still
@@ -185,7 +186,7 @@ class SpeechOptions:
     speed: float = 1.0
     loudness: float | None = -23.0
     true_peak: float = -1.0
-    pauses: PausePreset = PausePreset()
+    pauses: PausePreset = field(default_factory=PausePreset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +219,14 @@ def is_text(source: str, kind: str) -> bool:
     return not looks_like_path
 
 
-def open_speech(source: str, kind: str, options: SpeechOptions) -> SpeechInput:
+def open_speech(
+    source: str, kind: str, options: SpeechOptions, progress: Progress = no_progress
+) -> SpeechInput:
     """Speech from text, a script file, any audio file, or standard input (`-`)."""
     if is_text(source, kind):
         return _spoken(source, options)
     if source == "-":
-        return _standard_input(options)
+        return _standard_input(options, progress)
     path = Path(source)
     if not path.exists():
         raise InputError(
@@ -231,7 +234,7 @@ def open_speech(source: str, kind: str, options: SpeechOptions) -> SpeechInput:
         )
     if path.suffix.lower() in _TEXT_SUFFIXES and path.is_file():
         return _spoken(_read_script(path), options)
-    return _recorded(path, options)
+    return _recorded(path, options, progress)
 
 
 def _spoken(text: str, options: SpeechOptions) -> SpeechInput:
@@ -262,15 +265,32 @@ def _spoken(text: str, options: SpeechOptions) -> SpeechInput:
     )
 
 
-def _recorded(path: Path | str, options: SpeechOptions) -> SpeechInput:
+def _recorded(path: Path | str, options: SpeechOptions, progress: Progress) -> SpeechInput:
+    """A recording is heard twice: its loudness is a property of the whole."""
     from greenroom.speech.loudness import level, measure
     from greenroom.speech.source import AudioSource
 
     source = AudioSource(path)
-    known = None if options.loudness is None else measure(source)
+    total = None if source.seconds is None else math.ceil(FPS * source.seconds)
+    heard = 0
+
+    def watched() -> Iterator[Speech]:
+        nonlocal heard
+        for piece in source:
+            yield piece
+            heard += len(piece.pcm)
+            progress("measuring loudness", FPS * heard // piece.rate, total)
+
+    known = None if options.loudness is None else measure(watched())
+    words = [source.description]
+    if known is not None and options.loudness is not None:
+        words.append(known.describe(options.loudness))
     pieces = level(iter(source), options.loudness, options.true_peak, known=known)
     return SpeechInput(
-        Prefetch(pieces, depth=4, name="source"), source.description, source.seconds, lambda: 0.0
+        Prefetch(pieces, depth=4, name="source"),
+        "; ".join((*words, *source.remarks)),
+        source.seconds,
+        lambda: 0.0,
     )
 
 
@@ -286,7 +306,7 @@ def _read_script(path: Path) -> str:
     return decode_script(data)
 
 
-def _standard_input(options: SpeechOptions) -> SpeechInput:
+def _standard_input(options: SpeechOptions, progress: Progress) -> SpeechInput:
     """Text, or sound in any container."""
     from greenroom.speech.script import decode_script
 
@@ -296,4 +316,4 @@ def _standard_input(options: SpeechOptions) -> SpeechInput:
     is_text = b"\0" not in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if is_text:
         return _spoken(decode_script(stream.read()), options)
-    return _recorded("-", options)
+    return _recorded("-", options, progress)
