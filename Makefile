@@ -7,7 +7,7 @@
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-PYTHON ?= $(firstword $(shell command -v python3.13 python3.12 python3.11 python3 2>/dev/null))
+PYTHON ?=
 TORCH_INDEX ?=
 PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
@@ -25,14 +25,15 @@ lint: .venv/.test
 	.venv/bin/python -m ruff format --check
 	.venv/bin/python -m mypy
 
+# The first that runs and is new enough: a name on the PATH may be an empty shim.
 .venv/.python:
-	@[ -n "$(PYTHON)" ] || { echo "Python >= 3.11 is needed (Debian: apt-get install python3)"; exit 1; }
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python >= 3.11 is needed, $(PYTHON) is older: make PYTHON=/path/to/python3"; exit 1; }
-	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
-	  { echo "Python's venv module is needed (Debian: apt-get install python3-venv)"; exit 1; }
-	"$(PYTHON)" -m venv .venv
-	touch $@
+	@for python in $(if $(PYTHON),"$(PYTHON)",python3 python3.13 python3.12 python3.11); do \
+	  "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	  "$$python" -c 'import venv, ensurepip' 2>/dev/null || \
+	    { echo "$$python lacks the venv module (Debian: apt-get install python3-venv)"; exit 1; }; \
+	  "$$python" -m venv .venv && touch $@ && exit 0; \
+	done; \
+	echo "Python >= 3.11 is needed (Debian: apt-get install python3; or make PYTHON=path)"; exit 1
 
 .venv/.torch: .venv/.python constraints.txt
 	@echo "installing PyTorch"
