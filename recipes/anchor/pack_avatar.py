@@ -18,10 +18,14 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
-from greenroom.base.flow import Pixels
+from greenroom.base.flow import FPS, Pixels
+from greenroom.base.presets import preset_named
 from greenroom.engine.demo import assets
 from greenroom.engine.demo_motion import idle_params
 from greenroom.engine.rig import Rig
+from greenroom.pixels.colour import nv12_to_rgb
+from greenroom.runtime.painter import Painter
+from greenroom.runtime.wiring import open_anchor, open_engine
 
 LOOP_SECONDS = 8
 SEED = 1
@@ -33,7 +37,7 @@ CARD = {
     "engine": "demo",
     "width": 1080,
     "height": 1920,
-    "loop_frames": LOOP_SECONDS * 25,
+    "loop_frames": LOOP_SECONDS * FPS,
     "licence": "CC0-1.0 sources, own work Apache-2.0",
     "virtual": True,
     "note": "A virtual person, rendered; no real person is shown.",
@@ -57,9 +61,21 @@ def main(images: Path, studio: Path, out: Path) -> None:
         write_png(out / f"{name}.png", pictures[key])
     shutil.copyfile(studio, out / "studio.png")
     rig = Rig.load(assets() / "rig.safetensors")
-    params = idle_params(rig, CARD["loop_frames"], SEED)
+    params = idle_params(rig, LOOP_SECONDS * FPS, SEED)
     save_file({"params": params.to(torch.float32).numpy()}, out / "tensors.safetensors")
     (out / "card.json").write_text(json.dumps(CARD, indent=1) + "\n", encoding="utf-8")
+    write_preview(out)
+
+
+def write_preview(folder: Path) -> None:
+    """The first frame of her loop, a quarter of its size, as the engine paints it."""
+    engine = open_engine(preset_named("demo"), "cpu")
+    painter = Painter(engine)
+    anchor = open_anchor(str(folder), engine, painter, use_cache=False)
+    painter.close()
+    rgb = nv12_to_rgb(anchor.loop.pictures[0])
+    small = cv2.resize(rgb, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
+    cv2.imwrite(str(folder / "preview.jpg"), small[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 90])
 
 
 if __name__ == "__main__":
