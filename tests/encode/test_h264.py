@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 
 import av
 import numpy as np
@@ -12,7 +13,7 @@ from film_kit import HEIGHT, WIDTH, X264, encode, film, flat, moving, noisy
 
 from greenroom.base.errors import DeviceError, InputError
 from greenroom.base.flow import Packet, Pixels
-from greenroom.base.presets import SoundPreset, VideoPreset
+from greenroom.base.presets import PRESETS, SoundPreset, VideoPreset
 from greenroom.encode import h264
 from greenroom.encode.encoder import MediaEncoder
 from greenroom.encode.h264 import ChosenEncoder, H264Encoder, choose_encoder
@@ -116,6 +117,22 @@ def test_every_frame_is_one_packet_whose_pts_is_its_number(effort: str, first: i
     assert all(packet.dts <= packet.pts for packet in packets)
     assert {packet.duration for packet in packets} == {1}
     assert {packet.time_base for packet in packets} == {h264.TICK}
+
+
+def test_x264_s_own_words_are_heard() -> None:
+    """B-frames are decoded before frames that are shown earlier; without them no pts steps back."""
+
+    def shown(params: str) -> list[int]:
+        encoder = opened(replace(X264, x264_params=params))
+        return [packet.payload.pts for packet in run(encoder, moving(30))]
+
+    assert shown("") != list(range(30))
+    assert shown("bframes=0") == list(range(30))
+    demo = replace(PRESETS["demo"].video, encoder="libx264", threads=2)
+    first, second = (
+        [bytes(packet.payload) for packet in run(opened(demo), moving(30))] for _ in range(2)
+    )
+    assert first == second
 
 
 def test_keyframes_come_at_least_as_often_as_asked() -> None:

@@ -29,7 +29,7 @@ LIMITED = 1  # AVCOL_RANGE_MPEG: luma 16 ... 235
 # x264's AVX-512 code for the macroblock tree gives other bits from run to run (core 165, sizes such
 # as 176 x 168, only with B-frames). Its plain code does not, costs the same, and gives the same
 # bits on every processor.
-STEADY = {"x264-params": "cpu-independent=1"}
+STEADY = "cpu-independent=1"
 PROBE_SIZE = 256  # NVENC refuses pictures narrower than about 150 pixels
 
 
@@ -79,7 +79,8 @@ def _configure(name: str, preset: VideoPreset) -> ChosenEncoder:
     quality = str(preset.crf)
     if name == "libx264":
         effort, threads = preset.x264_preset, min(preset.threads or _cores(), MOST_THREADS)
-        options = {"preset": effort, "crf": quality, **STEADY}
+        params = ":".join(filter(None, (STEADY, preset.x264_params)))
+        options = {"preset": effort, "crf": quality, "x264-params": params}
         described = f"{name} {effort} crf {quality}"
     else:
         threads = 1

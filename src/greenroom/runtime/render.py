@@ -65,6 +65,8 @@ class RenderOptions:
             preset.video,
             encoder=self.encoder,
             x264_preset=self.x264_preset or preset.video.x264_preset,
+            # made for the preset's own effort
+            x264_params="" if self.x264_preset else preset.video.x264_params,
             crf=preset.video.crf if self.crf is None else self.crf,
         )
         sound = replace(preset.sound, loudness=self.loudness)
