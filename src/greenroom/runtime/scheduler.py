@@ -10,7 +10,7 @@ import torch
 
 from greenroom.base.flow import Engine, Frames, Motion, Pixels, Turn
 from greenroom.engine.pose import blend
-from greenroom.runtime.painter import Anchor, Painter
+from greenroom.runtime.painter import Anchor, Painter, one_thread
 from greenroom.runtime.session import Session, Step
 
 
@@ -91,7 +91,7 @@ class Scheduler:
             tuple(session.seed for session in sessions),
             tuple(session.anchor.loop for session in sessions),
         )
-        with torch.inference_mode():
+        with torch.inference_mode(), one_thread():
             windows = torch.from_numpy(np.stack([step.window for step in steps]))
             features = self.engine.encoder.encode(windows.to(self.engine.device))
             driven = self.engine.predict_motion(features, turn, self._state)
