@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import shlex
 import stat
 import sys
 import threading
@@ -19,7 +20,7 @@ from greenroom.speech.voices import open_voice
 
 # Writes down what it is told, and answers with 0.2 s of a tone between two silences, with the
 # untrue sizes of a WAV that goes to a pipe.
-STAND_IN = """#!{python}
+STAND_IN = """\
 import math, struct, sys, time
 text = sys.stdin.buffer.read()
 with open({log!r}, "wb") as log:
@@ -37,8 +38,10 @@ def stand_in(
     folder: Path, monkeypatch: pytest.MonkeyPatch, act: str = "", rate: int = RATE
 ) -> Path:
     """Put a program of that name before all others; returns what it writes down."""
-    log, program = folder / "log", folder / "espeak-ng"
-    program.write_text(STAND_IN.format(python=sys.executable, log=str(log), act=act, rate=rate))
+    log, program, script = folder / "log", folder / "espeak-ng", folder / "stand_in.py"
+    script.write_text(STAND_IN.format(log=str(log), act=act, rate=rate))
+    # Not "#!python": that line of a script cannot hold a path with a space in it.
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "{script}" "$@"\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", str(folder))
     return log
