@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import shlex
+import shutil
 import stat
 import sys
 import threading
