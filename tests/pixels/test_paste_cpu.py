@@ -24,7 +24,7 @@ from pixel_cases import (
 
 from greenroom.base.flow import Faces, Pixels, Placement
 from greenroom.pixels.colour import compose_still, rgb_to_nv12, split
-from greenroom.pixels.paste import PasteBack, paste_reference
+from greenroom.pixels.paste import PasteBack, paste_back, paste_reference
 
 EXACT = int(cv2.__version__.split(".")[0]) >= 5  # look-ups between 1/32 pixels too
 
@@ -146,6 +146,16 @@ def test_neighbouring_cells_that_see_far_apart(rng: np.random.Generator) -> None
     picture = noise_nv12(rng, 160, 160)
     placement = Placement(upright((64, 64), 16, 8, 128, 128), torch.ones(8, 8), picture, spots)
     assert_within_band(faces, picture, placement, step=255)
+
+
+def test_how_colour_lies_in_memory_does_not_matter(rng: np.random.Generator) -> None:
+    faces = moving(rng, noise_rgba(rng, 1, 512, 512))
+    pixels = faces.colour.movedim(1, -1).contiguous().movedim(-1, 1)
+    assert pixels.stride() != faces.colour.stride()
+    picture, placement = anchor_picture(), anchor_placement()
+    wanted = paste_back(faces, picture, placement)
+    found = paste_back(replace(faces, colour=pixels), picture, placement)
+    np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("channels", [3, 4])

@@ -17,6 +17,7 @@ from typing import Any
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from greenroom.base.flow import Faces, Pixels, Placement
 from greenroom.pixels.colour import OFFSETS, RGB_TO_CODE, Plane
@@ -82,18 +83,27 @@ class BoxPaste:
 
 def _canvas(faces: Faces, row: int) -> list[Fixed]:
     """(1 - keep) (Y, U, V), 1 - (1 - keep) a and keep on the canvas (h, w)."""
-    red, green, blue, *rest = faces.colour[row].float().numpy()
+    red, green, blue, *rest = _planes(faces.colour[row].float())
     opacity = rest[0] if rest else np.ones_like(red)
     keep = np.zeros_like(red) if faces.keep is None else faces.keep[row, 0].float().numpy()
     own = 1 - keep
     planes: list[Fixed] = []
     for (of_red, of_green, of_blue), offset in zip(RGB_TO_CODE, OFFSETS, strict=True):
-        plane = cv2.addWeighted(red, of_red, green, of_green, 0)
+        plane: Plane = cv2.addWeighted(red, of_red, green, of_green, 0)
         plane += cv2.addWeighted(blue, of_blue, opacity, offset, 0)
         planes.append(cv2.multiply(plane, own, scale=CODE, dtype=cv2.CV_16U))  # saturates
     opaque = cv2.multiply(own, opacity, scale=ONE, dtype=cv2.CV_16U)
     kept = cv2.addWeighted(keep, ONE, keep, 0, 0, dtype=cv2.CV_16U)
     return [*planes, cv2.bitwise_not(opaque), kept]
+
+
+def _planes(colour: Tensor) -> list[Plane]:
+    """The planes of (C, h, w); split at once where its pixels lie whole in memory."""
+    pixels = colour.movedim(0, -1)
+    planes: list[Plane] = list(
+        cv2.split(pixels.numpy()) if pixels.is_contiguous() else colour.numpy()
+    )
+    return planes
 
 
 def _wide(side: Pixels) -> Fixed:
