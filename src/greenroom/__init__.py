@@ -12,11 +12,12 @@ __all__ = ["GreenroomError", "RenderOptions", "RenderReport", "render", "stream"
 
 if TYPE_CHECKING:
     from greenroom.base.errors import GreenroomError
-    from greenroom.runtime.render import RenderOptions, RenderReport, render, stream
+    from greenroom.runtime.options import RenderOptions
+    from greenroom.runtime.render import RenderReport, render, stream
 
 _HOMES = {
     "GreenroomError": "greenroom.base.errors",
-    "RenderOptions": "greenroom.runtime.render",
+    "RenderOptions": "greenroom.runtime.options",
     "RenderReport": "greenroom.runtime.render",
     "render": "greenroom.runtime.render",
     "stream": "greenroom.runtime.render",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import sys
-import threading
 import traceback
-from typing import Annotated, Any, NoReturn
+from typing import Annotated
 
 import typer
 
 from greenroom import __version__
 from greenroom.base.errors import GreenroomError
+from greenroom.process import INTERRUPTED, INTERRUPTS, execute
 
-INTERRUPTED = 130
 EXIT_CODES = """Exit codes: 0 done, 1 a fault of ours, 2 bad input or option, 3 a voice, avatar,
 preset or weights are missing or broken, 4 the device or the encoder cannot be had,
 5 the output cannot be written, 130 interrupted."""
@@ -44,7 +40,12 @@ def _version(*, value: bool) -> None:
 def _root(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=lambda value: _version(value=value), is_eager=True),
+        typer.Option(
+            "--version",
+            help="Show the version and exit.",
+            callback=lambda value: _version(value=value),
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     pass
@@ -99,7 +100,7 @@ def render(
     """Render a script or a sound to an mp4 of the anchor speaking it."""
     if text and file:
         raise typer.BadParameter("--text and --file exclude each other")
-    from greenroom.runtime.render import RenderOptions
+    from greenroom.runtime.options import RenderOptions
     from greenroom.show import show_render
 
     options = RenderOptions(
@@ -129,12 +130,11 @@ def _loudness(value: str) -> float | None:
     if value == "off":
         return None
     try:
-        level = float(value)
+        return float(value)
     except ValueError:
-        level = 0.0
-    if not -40 <= level <= -10:
-        raise typer.BadParameter(f"got {value!r}, wanted off or -40 to -10, such as -23 or -16")
-    return level
+        raise typer.BadParameter(
+            f"--loudness {value!r} is neither off nor a number such as -23"
+        ) from None
 
 
 @app.command()
@@ -190,11 +190,6 @@ def bench_demo(
     show_bench_demo(source, save)
 
 
-def _terminated(signum: int, _frame: Any) -> NoReturn:
-    """A polite kill ends like Ctrl-C: nothing half-written stays."""
-    raise KeyboardInterrupt
-
-
 def run() -> int:
     """Run sys.argv, print what went wrong, and give the exit code."""
     try:
@@ -209,6 +204,9 @@ def run() -> int:
     except BrokenPipeError:  # the reader of our output has left
         return 0
     except Exception as error:
+        if INTERRUPTS.seen:  # in the middle of an import, say, which then says that it failed
+            print("interrupted", file=sys.stderr)
+            return INTERRUPTED
         show = getattr(error, "show", None)  # a usage error of the parser
         if show is None:
             traceback.print_exc()
@@ -219,14 +217,4 @@ def run() -> int:
 
 def main() -> None:
     """The command `greenroom`."""
-    signal.signal(signal.SIGTERM, _terminated)
-    code = run()
-    with contextlib.suppress(BrokenPipeError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    if code == INTERRUPTED or threading.active_count() > 1:
-        # Taking the interpreter down takes half a second with torch in it, too long for Ctrl-C;
-        # and a thread in the middle of native code (a voice that is still loading, say) cannot be
-        # stopped and would crash meanwhile. Everything of ours is closed by now.
-        os._exit(code)
-    sys.exit(code)
+    execute(run)

@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from greenroom.runtime.render import RenderOptions, RenderReport, Setup
+    from greenroom.runtime.options import RenderOptions
+    from greenroom.runtime.render import RenderReport, Setup
 
 _err = Console(stderr=True, highlight=False)
 _out = Console(highlight=False)
 
 
 def _print_json(document: Any) -> None:
-    print(json.dumps(document, ensure_ascii=False))
+    print(json.dumps(document))  # in ASCII: any terminal and any file name will do
 
 
 # --- render ---------------------------------------------------------------------------------------
@@ -66,7 +68,7 @@ class _Watch:
         if self._bars is None:
             return
         for name, value in _setup_rows(setup):
-            self._bars.console.print(f"[bold]{name:<10}[/bold] {value}", markup=True)
+            self._bars.console.print(Text.assemble((f"{name:<10} ", "bold"), value))
 
 
 @contextmanager
@@ -121,8 +123,7 @@ def _print_report(report: RenderReport) -> None:
     if report.subtitles:
         rows.append(("subtitles", report.subtitles))
     for name, value in rows:
-        _out.print(f"[bold]{name:<10}[/bold] ", end="")
-        _out.print(value, markup=False, soft_wrap=True)
+        _out.print(Text.assemble((f"{name:<10} ", "bold"), value), soft_wrap=True)
 
 
 # --- lists ----------------------------------------------------------------------------------------
@@ -133,6 +134,11 @@ def _table(title: str, *columns: str) -> Table:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
+
+
+def _add(table: Table, *cells: str) -> None:
+    """A row of plain text: a name may look like markup."""
+    table.add_row(*map(Text, cells))
 
 
 def show_voices(*, as_json: bool) -> None:
@@ -147,9 +153,9 @@ def show_voices(*, as_json: bool) -> None:
         return
     table = _table("Voices", "name", "language", "description", "source", "licence")
     for voice in voices:
-        table.add_row(voice.name, voice.language, voice.description, voice.source, voice.licence)
+        _add(table, voice.name, voice.language, voice.description, voice.source, voice.licence)
     _out.print(table)
-    _out.print(f"More: put a Kokoro voice at {voices_folder()}/NAME.bin", soft_wrap=True)
+    _out.print(Text(f"More: put a Kokoro voice at {voices_folder()}/NAME.bin"), soft_wrap=True)
 
 
 def show_avatars(*, as_json: bool) -> None:
@@ -167,7 +173,8 @@ def show_avatars(*, as_json: bool) -> None:
     for scene in scenes:
         card = scene.card
         who = f"{card.title} (virtual)" if card.virtual else card.title
-        table.add_row(
+        _add(
+            table,
             scene.name,
             who,
             scene.scene,
@@ -177,7 +184,8 @@ def show_avatars(*, as_json: bool) -> None:
             card.licence,
         )
     _out.print(table)
-    _out.print(f"Painted loops: {cache_size() / 1e6:.0f} MB in {cache_folder()}", soft_wrap=True)
+    kept = f"Painted loops: {cache_size() / 1e6:.0f} MB in {cache_folder()}"
+    _out.print(Text(kept), soft_wrap=True)
 
 
 def show_doctor(*, as_json: bool) -> int:
@@ -194,7 +202,7 @@ def show_doctor(*, as_json: bool) -> int:
         colour = {"ok": "green", "optional": "yellow", "missing": "red"}
         for finding in findings:
             state = f"[{colour[finding.state]}]{finding.state}[/]"
-            table.add_row(finding.what, state, finding.found, finding.remedy)
+            table.add_row(finding.what, state, Text(finding.found), Text(finding.remedy))
         _out.print(table)
     return 3 if any(finding.state == "missing" for finding in findings) else 0
 
@@ -234,9 +242,16 @@ def show_bench_demo(source: str, save: str | None) -> None:
     from pathlib import Path
 
     from greenroom.bench.demo import measure
+    from greenroom.encode.target import Draft
 
-    with _watched(silent=False) as watch:
-        result = measure(Path(source), watch.progress)
+    with ExitStack() as stack:
+        draft = None if save is None else Draft(save, (".json",))  # before minutes of work
+        if draft is not None:
+            stack.callback(draft.discard)
+        result = measure(Path(source), stack.enter_context(_watched(silent=False)).progress)
+        if draft is not None:
+            draft.path.write_text(json.dumps(result.as_dict(), indent=1) + "\n", encoding="utf-8")
+            draft.commit()
     machine = result.machine
     _out.print(
         f"{machine.processor}, {machine.cores} cores, GPU {machine.gpu}; torch {machine.torch}, "
@@ -254,6 +269,4 @@ def show_bench_demo(source: str, save: str | None) -> None:
                      f"{run.times_real_time:.2f}")  # fmt: skip
     _out.print(runs)
     _out.print(f"voice: {result.voice_times_real_time:.2f} x real time")
-    if save:
-        Path(save).write_text(json.dumps(result.as_dict(), indent=1) + "\n", encoding="utf-8")
     _print_json(result.as_dict())

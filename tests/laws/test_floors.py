@@ -15,7 +15,7 @@ FLOORS = {
     "speech": 2, "audio": 2, "avatar": 2, "engine": 2, "encode": 2,
     "runtime": 3,
     "live": 4, "quality": 4, "bench": 4,
-    "cli": 5, "show": 5, "__main__": 5,
+    "cli": 5, "show": 5, "process": 5, "__main__": 5,
 }  # fmt: skip
 # Rooms on the ground that may use a neighbour. Everything may use base, which uses nothing.
 NEIGHBOURS = {("nets", "kernels"), ("pixels", "kernels")}

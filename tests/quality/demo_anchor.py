@@ -24,7 +24,7 @@ def demo_engine() -> DemoEngine:
 @cache
 def vera() -> Loop:
     scene = find_avatar("vera")
-    tensors = demo_engine().prepare_avatar(scene.canvas, scene.tensors()["params"])
+    tensors = demo_engine().prepare_avatar(scene.canvas, scene.params())
     placement = Placement(matrix=torch.eye(2, 3), mask=torch.ones(1, 1))
     motion = demo_engine().loop_motion(tensors)
     return Loop(scene.card, motion, pictures=[], plates=[], placement=placement, tensors=tensors)

@@ -21,7 +21,8 @@ def test_a_cue_ends_with_its_sentence_and_not_with_a_full_stop(tmp_path: Path) -
     for sentence in ("Mr. Low met the U.S. envoy.", "Rain is near."):
         file.hear(Speech(np.zeros(72000, np.float32), 24000, words=tuple(words(sentence))))
     file.write()
-    texts = file.path.read_text().split("\n")
+    file.commit()
+    texts = file.target.read_text().split("\n")
     assert texts[2] == "Mr. Low met the U.S. envoy."
     assert texts[6] == "Rain is near."
 
@@ -44,11 +45,31 @@ def test_times_run_on_over_pieces(tmp_path: Path) -> None:
     second = np.zeros(24000, np.float32)
     file.hear(Speech(second, 24000))
     file.hear(Speech(second, 24000, words=(Word("Now.", 0.25, 0.5),)))
-    file.write()
-    assert "00:00:01,250 --> 00:00:01,500\nNow." in file.path.read_text()
+    with file:
+        file.write()
+        assert not file.target.exists()
+        file.commit()
+    assert "00:00:01,250 --> 00:00:01,500\nNow." in file.target.read_text()
     assert [p.name for p in tmp_path.iterdir()] == ["a b.srt"]
 
 
 def test_other_kinds_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"\.srt or \.vtt"):
-        SubtitleFile(tmp_path / "a.txt")
+    (tmp_path / "old.srt").write_text("precious")
+    (tmp_path / "folder.srt").mkdir()
+    for name, says in (
+        ("a.txt", r"\.srt or \.vtt"),
+        ("folder.srt", "is a folder"),
+        ("no/such/a.srt", "no folder"),
+        (f"{'x' * 300}.srt", "too long"),
+        ("old.srt", "no-clobber"),
+    ):
+        with pytest.raises(OutputError, match=says):
+            SubtitleFile(tmp_path / name, no_clobber=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.srt", "old.srt"]
+
+
+def test_left_without_a_commit_there_is_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "a.vtt").write_text("precious")
+    with SubtitleFile(tmp_path / "a.vtt") as file:
+        file.write()
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["precious"]

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
@@ -22,6 +24,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
@@ -30,6 +33,12 @@ from greenroom.base.flow import Card, Pixels
 
 SCHEMA = 1
 _MAX_SIDE = 8192
+_MAX_BYTES = 1 << 28  # of one file; nothing here comes near
+_MAX_CARD_BYTES = 1 << 20
+_MAX_TITLE = 200  # letters
+_MAX_PARAM = 1e3  # degrees and shares of an expression; beyond is no pose
+_PNG = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"  # signature and the first chunk's length and kind
+_PNG_CHANNELS = {2: 3, 6: 4}  # colour type of RGB and RGBA
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
@@ -83,32 +92,65 @@ class Scene:
     def preview(self) -> Path:
         return self.folder / "preview.jpg"
 
-    def tensors(self) -> dict[str, np.ndarray]:
-        path = self.folder / "tensors.safetensors"
+    def params(self) -> NDArray[np.float64]:
+        """The engine's numbers per frame of the loop, (F, n)."""
+        path = _checked_file(self.folder / "tensors.safetensors", _MAX_BYTES)
+        wanted = f"params of {self.card.loop_frames} frames, finite, {_MAX_PARAM:g} at most"
         try:
-            return load_file(path)
+            params = load_file(path)["params"]
         except (OSError, SafetensorError) as error:
-            raise _broken(path, str(error)) from error
+            raise _broken(path, str(error), wanted) from error
+        except (KeyError, TypeError, AttributeError) as error:  # of a type that numpy lacks, too
+            raise _broken(path, "no params", wanted) from error
+        if params.ndim != 2 or len(params) != self.card.loop_frames or params.dtype.kind != "f":
+            raise _broken(path, f"params {params.shape} {params.dtype}", wanted)
+        if not (np.abs(params) <= _MAX_PARAM).all():  # nor where one is not a number
+            raise _broken(path, "params that are no pose", wanted)
+        return params.astype(np.float64)
 
     def digest(self) -> str:
         """SHA-256 over everything that the painted loop depends on in this package."""
         sha = hashlib.sha256(f"{self.scene}\n".encode())
-        for path in sorted(self.folder.iterdir()):
-            if path.is_file():
-                sha.update(f"{path.name}\n".encode() + path.read_bytes())
+        names = ["card.json", "source.png", "canvas.png", "body.png", "tensors.safetensors"]
+        if not _COLOUR.fullmatch(self.fields["scenes"][self.scene]):
+            names.append(self.fields["scenes"][self.scene])
+        for name in names:
+            path = _checked_file(self.folder / name, _MAX_BYTES)
+            sha.update(f"{name}\n".encode() + path.read_bytes())
         return sha.hexdigest()
 
     def _picture(self, name: str, shape: tuple[int, int, int]) -> Pixels:
         """A picture of exactly that shape, RGB or RGBA; premultiplied where it has alpha."""
-        path = self.folder / name
-        if Path(name).name != name:
-            raise _broken(path, "a file name with a folder in it")
-        bgr = cv2.imread(str(path), cv2.IMREAD_UNCHANGED) if path.is_file() else None
-        if bgr is None or bgr.shape != shape or bgr.dtype != np.uint8:
-            got = "no readable picture" if bgr is None else f"{bgr.shape} {bgr.dtype}"
-            raise _broken(path, got, f"{shape} uint8")
+        path = _checked_file(self.folder / name, _MAX_BYTES)
+        height, width, channels = shape
+        wanted = f"a PNG of {width}x{height}, {channels} channels of 8 bits"
+        found = _png_shape(path)  # before any decoder makes room for what the file claims
+        if found != shape:
+            raise _broken(path, f"{found or 'no such PNG'}", wanted)
+        bgr = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+        if bgr is None or bgr.shape != shape:
+            raise _broken(path, "a damaged picture", wanted)
         code = cv2.COLOR_BGRA2RGBA if shape[2] == 4 else cv2.COLOR_BGR2RGB
         return np.asarray(cv2.cvtColor(bgr, code), np.uint8)
+
+
+def _checked_file(path: Path, most: int) -> Path:
+    """A file to be read whole: no pipe, no device, and not too large."""
+    if not os.path.isfile(path):
+        raise _broken(path, "no such file")
+    if path.stat().st_size > most:
+        raise _broken(path, f"{path.stat().st_size} bytes", f"{most} at most")
+    return path
+
+
+def _png_shape(path: Path) -> tuple[int, int, int] | None:
+    """(height, width, channels) that the head of an 8-bit PNG claims; None for another file."""
+    with path.open("rb") as file:
+        head = file.read(len(_PNG) + 10)
+    if len(head) < len(_PNG) + 10 or not head.startswith(_PNG):
+        return None
+    width, height, depth, colour = struct.unpack(">IIBB", head[len(_PNG) :])
+    return (height, width, _PNG_CHANNELS.get(colour, 0)) if depth == 8 else None
 
 
 def bundled_avatars() -> Iterator[Scene]:
@@ -120,11 +162,13 @@ def bundled_avatars() -> Iterator[Scene]:
 
 def read_package(folder: Path) -> list[Scene]:
     """All scenes of a package; the first is the default and bears the avatar's own name."""
-    path = folder / "card.json"
+    path = _checked_file(folder / "card.json", _MAX_CARD_BYTES)
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _broken(path, str(error)) from error
+    if isinstance(fields, dict):
+        fields.setdefault("note", "")
     _check_fields(path, fields)
     card = Card(
         name=fields["name"],
@@ -135,7 +179,7 @@ def read_package(folder: Path) -> list[Scene]:
         loop_frames=fields["loop_frames"],
         licence=fields["licence"],
         virtual=fields["virtual"],
-        note=fields.get("note", ""),
+        note=fields["note"],
         schema=fields["schema"],
     )
     names = [card.name] + [f"{card.name}-{scene}" for scene in list(fields["scenes"])[1:]]
@@ -159,6 +203,7 @@ _FIELDS: dict[str, type] = {
     "box": list,
     "canvas": int,
     "feather": int,
+    "note": str,
 }
 
 
@@ -166,28 +211,51 @@ def _check_fields(path: Path, fields: Any) -> None:
     if not isinstance(fields, dict):
         raise _broken(path, type(fields).__name__, "an object")
     for key, kind in _FIELDS.items():
-        if not isinstance(fields.get(key), kind):
+        if type(fields.get(key)) is not kind:  # true is no number
             raise _broken(path, f"{key} = {fields.get(key)!r}", f"{key} as {kind.__name__}")
     if fields["schema"] != SCHEMA:
         raise _broken(path, f"schema {fields['schema']}", f"schema {SCHEMA}")
-    if not _NAME.fullmatch(fields["name"]) or not fields["scenes"]:
-        raise _broken(path, f"name {fields['name']!r}", "letters, digits, dashes; a scene")
-    sides = (fields["width"], fields["height"])
-    if any(not 16 <= side <= _MAX_SIDE or side % 2 for side in sides):
-        raise _broken(path, f"{sides[0]}x{sides[1]}", f"even sides from 16 to {_MAX_SIDE}")
+    for name in (fields["name"], *fields["scenes"]):
+        if not _NAME.fullmatch(name):
+            raise _broken(path, f"the name {name!r}", "small letters, digits and dashes")
+    for key in ("title", "licence"):
+        if not fields[key].isprintable() or not 1 <= len(fields[key]) <= _MAX_TITLE:
+            raise _broken(path, f"{key} {fields[key]!r:.50}", f"1 to {_MAX_TITLE} letters")
     if not 1 <= fields["loop_frames"] <= 25 * 3600:
         raise _broken(path, f"{fields['loop_frames']} loop frames", "1 to 90000")
-    box = fields["box"]
-    if len(box) != 3 or not all(isinstance(v, int) and v >= 0 and v % 2 == 0 for v in box):
-        raise _broken(path, f"box {box}", "[left, top, side], even")
-    if box[0] + box[2] > sides[0] or box[1] + box[2] > sides[1] or not box[2]:
-        raise _broken(path, f"box {box}", "a square inside the picture")
+    _check_scenes(path, fields["scenes"])
+    _check_place(path, fields)
+
+
+def _check_scenes(path: Path, scenes: dict[str, Any]) -> None:
+    if not scenes:
+        raise _broken(path, "no scene", "one at least")
+    for value in scenes.values():
+        is_name = isinstance(value, str) and Path(value).name == value and value not in ("", "..")
+        if not is_name:  # "#rrggbb" is a plain name too
+            raise _broken(path, f"the scene {value!r:.50}", "a colour or the name of a file beside")
+
+
+def _check_place(path: Path, fields: dict[str, Any]) -> None:
+    """The square of the face inside the picture, its soft edge, and the canvas it is painted on."""
+    width, height, box = fields["width"], fields["height"], fields["box"]
+    if any(not 16 <= side <= _MAX_SIDE or side % 2 for side in (width, height)):
+        raise _broken(path, f"{width}x{height}", f"even sides from 16 to {_MAX_SIDE}")
+    if len(box) != 3 or not all(type(v) is int and v >= 0 and v % 2 == 0 for v in box):
+        raise _broken(path, f"box {box!r:.50}", "[left, top, side], even")
+    left, top, side = box
+    if left + side > width or top + side > height or side < 16:
+        raise _broken(path, f"box {box}", "a square of 16 or more inside the picture")
+    if not 16 <= fields["canvas"] <= _MAX_SIDE:
+        raise _broken(path, f"canvas {fields['canvas']}", f"16 to {_MAX_SIDE}")
+    if not 1 <= fields["feather"] <= side // 2:
+        raise _broken(path, f"feather {fields['feather']}", f"1 to {side // 2}, half of the square")
 
 
 def find_avatar(name: str) -> Scene:
     """An avatar by its name, or by the folder of its package; an error lists what there is."""
     folder = Path(name)
-    if (folder / "card.json").is_file():
+    if os.path.isfile(folder / "card.json"):  # never an error, however long the name
         return read_package(folder)[0]
     scenes = {scene.name: scene for scene in bundled_avatars()}
     if name not in scenes:
@@ -203,7 +271,7 @@ def find_avatar(name: str) -> Scene:
 def _broken(path: Path, got: str, wanted: str = "") -> AssetError:
     return AssetError(
         f"the avatar package {path.parent} is broken: {path.name}",
-        got=got,
+        got=got[:300],
         wanted=wanted,
         remedy="take the package anew",
     )

@@ -6,6 +6,11 @@ from dataclasses import dataclass, field
 
 from greenroom.base.errors import AssetError
 
+X264_PRESETS = (
+    *("ultrafast", "superfast", "veryfast", "faster", "fast"),
+    *("medium", "slow", "slower", "veryslow", "placebo"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class GatePreset:

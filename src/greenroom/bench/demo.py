@@ -21,8 +21,10 @@ from greenroom.base.flow import FPS, PCM_PER_FRAME, Frames, Motion, Samples, Spe
 from greenroom.bench.machine import Machine, this_machine
 from greenroom.encode.encoder import MediaEncoder
 from greenroom.encode.h264 import choose_encoder
-from greenroom.runtime.render import Production, RenderOptions, open_production, render
-from greenroom.runtime.wiring import Progress, SpeechOptions, no_progress, open_speech
+from greenroom.runtime.options import RenderOptions
+from greenroom.runtime.progress import Progress, no_progress
+from greenroom.runtime.render import Production, open_production, render
+from greenroom.runtime.sources import SpeechOptions, open_speech
 
 REPEATS = 30  # single calls per stage; the median is reported
 ROWS = 40  # frames encoded for the cost of encoding

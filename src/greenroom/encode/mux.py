@@ -39,6 +39,8 @@ class Mp4File:
         self._container: OutputContainer | None = None
         self._streams: dict[str, Stream] = {}
         self._empty, self._over = True, False
+        self.target = self._draft.target  # where it will be, links followed
+        self.size = 0  # bytes, known when it is closed
 
     def start(self, streams: tuple[Stream, ...]) -> None:
         """Open the file for an encoder's streams."""
@@ -104,6 +106,7 @@ class Mp4File:
         self._container.close()  # the index, then everything moves back to let it in front
         if self._draft.suffix == ".mp4":
             append_xmp(self._draft.path)
+        self.size = self._draft.path.stat().st_size
 
     def _drop(self) -> None:
         container, self._container = self._container, None

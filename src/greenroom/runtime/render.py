@@ -8,69 +8,23 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from greenroom.avatar.package import find_avatar
-from greenroom.base.errors import InputError
+from greenroom.base.errors import InputError, OutputError
 from greenroom.base.flow import FPS, Frames, Speech
-from greenroom.base.presets import Preset, preset_named
+from greenroom.base.presets import Preset
 from greenroom.encode.encoder import MediaEncoder
 from greenroom.encode.h264 import ChosenEncoder, choose_encoder
 from greenroom.encode.mux import Mp4File
 from greenroom.encode.writer import AsyncWriter
+from greenroom.runtime.options import RenderOptions
 from greenroom.runtime.painter import Painter
+from greenroom.runtime.progress import Progress, no_progress
 from greenroom.runtime.scheduler import Scheduler
 from greenroom.runtime.session import Session
+from greenroom.runtime.sources import SpeechInput, SpeechOptions, open_speech
 from greenroom.runtime.subtitles import SubtitleFile
-from greenroom.runtime.wiring import (
-    Progress,
-    SpeechInput,
-    SpeechOptions,
-    no_progress,
-    open_anchor,
-    open_engine,
-    open_speech,
-)
-
-Kind = Literal["auto", "text", "file"]
-
-
-@dataclass(frozen=True, slots=True)
-class RenderOptions:
-    """What a person may choose for one render; None leaves it to the preset."""
-
-    kind: Kind = "auto"
-    avatar: str = "vera"
-    preset: str = "demo"
-    voice: str = "af_heart"
-    locale: str = "en-US"
-    lexicon: str | None = None
-    speed: float = 1.0
-    loudness: float | None = -23.0  # LUFS; None = as it is
-    seed: int = 0
-    device: str = "auto"
-    batch_size: int = 0  # 0 = what suits the device
-    encoder: str = "auto"
-    x264_preset: str | None = None
-    crf: int | None = None
-    silence_bypass: bool = True
-    subtitles: str | None = None
-    clobber: bool = True
-    cache: bool = True
-
-    def resolved(self) -> Preset:
-        """The named preset with these choices laid over it."""
-        preset = preset_named(self.preset)
-        video = replace(
-            preset.video,
-            encoder=self.encoder,
-            x264_preset=self.x264_preset or preset.video.x264_preset,
-            # made for the preset's own effort
-            x264_params="" if self.x264_preset else preset.video.x264_params,
-            crf=preset.video.crf if self.crf is None else self.crf,
-        )
-        sound = replace(preset.sound, loudness=self.loudness)
-        return replace(preset, video=video, sound=sound)
+from greenroom.runtime.wiring import open_anchor, open_engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +160,10 @@ def render_with(
 ) -> RenderReport:
     """Render to a file. It appears whole, under its name, only when all went well."""
     begin = time.monotonic()
-    subtitles = SubtitleFile(Path(options.subtitles)) if options.subtitles else None
     title = f"{find_avatar(options.avatar).card.title}, virtual anchor"
     with (
         Mp4File(output, title=title, no_clobber=not options.clobber) as file,
+        _subtitle_file(options, file.target) as subtitles,
         open_production(source, options, progress) as production,
     ):
         started(production.setup)
@@ -225,8 +179,10 @@ def render_with(
                 count += len(frames)
                 bypassed += frames.bypassed
                 progress("rendering", count, _total(production, count))
-        if subtitles is not None:
-            subtitles.write()
+            if subtitles:
+                subtitles.write()
+        if subtitles:
+            subtitles.commit()
         stages = dict(production.painter.meter.seconds)
         stages["all"] = time.process_time() - cpu
         return RenderReport(
@@ -236,11 +192,26 @@ def render_with(
             wall_seconds=time.monotonic() - opened,
             open_seconds=opened - begin,
             bypassed=bypassed,
-            bytes=Path(output).stat().st_size,
+            bytes=file.size,
             cpu_seconds={name: round(value, 3) for name, value in stages.items()},
-            subtitles=options.subtitles,
+            subtitles=subtitles.given if subtitles else None,
             setup=production.setup,
         )
+
+
+@contextmanager
+def _subtitle_file(options: RenderOptions, video: Path) -> Iterator[SubtitleFile | None]:
+    if options.subtitles is None:
+        yield None
+        return
+    with SubtitleFile(options.subtitles, no_clobber=not options.clobber) as file:
+        if file.target == video:
+            raise OutputError(
+                "picture and subtitles go to the same file",
+                got=f"{file.given!r}, which is {str(video)!r}",
+                wanted="two names",
+            )
+        yield file
 
 
 def _total(production: Production, count: int) -> int | None:
@@ -260,18 +231,30 @@ def render(
 ) -> RenderReport:
     """Render a script (its text or its file) or a sound file to an mp4.
 
+    A path object is a file; a string is read as the command line reads it.
     `options` are the command line's; `progress(stage, done, total)` is called now and then.
     Raises GreenroomError: what, got, wanted, remedy. An older output survives every failure.
     """
-    return render_with(os.fspath(source), output, options or RenderOptions(), progress)
+    named, chosen = _named(source, options)
+    return render_with(named, os.fsdecode(output), chosen, progress)
 
 
 def stream(
     source: str | os.PathLike[str], options: RenderOptions | None = None
 ) -> Iterator[Frames]:
     """Frames as they are made, for those who want no file: NV12 pictures and 48 kHz sound."""
-    chosen = options or RenderOptions()
+    named, chosen = _named(source, options)
     if chosen.subtitles is not None:
         raise InputError("a stream writes no subtitles", remedy="use render")
-    with open_production(os.fspath(source), chosen) as production:
+    with open_production(named, chosen) as production:
         yield from production.frames()
+
+
+def _named(
+    source: str | os.PathLike[str], options: RenderOptions | None
+) -> tuple[str, RenderOptions]:
+    """A path object is never the text itself."""
+    chosen = options or RenderOptions()
+    if not isinstance(source, str) and chosen.kind == "auto":
+        chosen = replace(chosen, kind="file")
+    return os.fsdecode(source), chosen

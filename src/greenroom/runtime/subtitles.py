@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
-from greenroom.base.errors import OutputError
 from greenroom.base.flow import Speech, Word
+from greenroom.encode.target import Draft
 
 MAX_CHARACTERS = 74  # two lines of 37, as broadcasters use
 MAX_SECONDS = 6.0
+SUFFIXES = (".srt", ".vtt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +76,18 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-@dataclass(slots=True)
 class SubtitleFile:
-    """Hears the speech go by and writes the file at the end, whole or not at all."""
+    """Hears the speech go by and writes the file at the end, whole or not at all.
 
-    path: Path
-    _cues: list[Cue] = field(default_factory=list)
-    _samples: int = 0
+    What is wrong with the path is an OutputError here, before any work. `write` prepares the file
+    under a hidden name, `commit` puts it in its place; left without it, there is no trace.
+    """
 
-    def __post_init__(self) -> None:
-        if self.path.suffix.lower() not in (".srt", ".vtt"):
-            raise OutputError(
-                "subtitles of this kind are not written",
-                got=self.path.name,
-                wanted="a name that ends in .srt or .vtt",
-            )
-        if not os.access(self.path.parent or Path("."), os.W_OK):
-            raise OutputError(f"the folder {self.path.parent} cannot be written")
+    def __init__(self, path: str | os.PathLike[str], *, no_clobber: bool = False) -> None:
+        self._draft = Draft(path, SUFFIXES, no_clobber=no_clobber)
+        self.given, self.target = self._draft.given, self._draft.target
+        self._cues: list[Cue] = []
+        self._samples = 0
 
     def hear(self, speech: Speech) -> None:
         """A piece of speech, which is a sentence of the script."""
@@ -102,17 +96,17 @@ class SubtitleFile:
         self._cues += cues_of([Word(w.text, begin + w.start, begin + w.end) for w in speech.words])
 
     def write(self) -> None:
-        text = srt(self._cues) if self.path.suffix.lower() == ".srt" else vtt(self._cues)
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        text = srt(self._cues) if self._draft.suffix == ".srt" else vtt(self._cues)
         try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(name, 0o666 & ~umask)
-            os.replace(name, self.path)
+            self._draft.path.write_text(text, encoding="utf-8")
         except OSError as error:
-            Path(name).unlink(missing_ok=True)
-            raise OutputError(
-                f"the subtitles {self.path} cannot be written", got=error.strerror or str(error)
-            ) from error
+            raise self._draft.error(error) from error
+
+    def commit(self) -> None:
+        self._draft.commit()
+
+    def __enter__(self) -> SubtitleFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._draft.discard()  # nothing after commit

@@ -1,13 +1,9 @@
-"""The one place that picks concrete classes: engine, avatar, voice, source."""
+"""The place that picks engine and avatar; sources.py picks voice and source."""
 
 from __future__ import annotations
 
-import io
-import math
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -16,20 +12,16 @@ import torch
 from greenroom import __version__
 from greenroom.avatar.cache import PatchedStill, Stills, cached, loop_patches, patch_of
 from greenroom.avatar.package import Scene, find_avatar
-from greenroom.base.errors import AssetError, DeviceError, InputError
-from greenroom.base.flow import FPS, Engine, Loop, Pixels, Placement, Speech
-from greenroom.base.prefetch import Prefetch
-from greenroom.base.presets import PausePreset, Preset
+from greenroom.base.errors import AssetError, DeviceError
+from greenroom.base.flow import Engine, Loop, Pixels, Placement
+from greenroom.base.presets import Preset
 from greenroom.pixels.colour import compose_still
 from greenroom.pixels.paste import PasteBack
 from greenroom.runtime.painter import Anchor, Painter
+from greenroom.runtime.progress import Progress, no_progress
 
-Progress = Callable[[str, int, int | None], None]  # stage, done, total (None = unknown)
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    """For those who do not watch."""
-
+if TYPE_CHECKING:
+    from greenroom.engine.demo import DemoEngine
 
 # --- device and engine ----------------------------------------------------------------------------
 
@@ -90,7 +82,7 @@ def open_anchor(
             remedy="choose another --avatar or --preset",
         )
     assert isinstance(engine, DemoEngine)
-    tensors = engine.prepare_avatar(scene.canvas, scene.tensors()["params"])
+    tensors = engine.prepare_avatar(*_made_for(engine, scene))
     still = compose_still(scene.body, scene.background)
     placement = _placement(scene, still)
     loop = Loop(
@@ -108,6 +100,21 @@ def open_anchor(
     return Anchor(
         Loop(loop.card, loop.motion, pictures, loop.plates, placement, tensors), anchor.paste_back
     )
+
+
+def _made_for(engine: DemoEngine, scene: Scene) -> tuple[Pixels, np.ndarray]:
+    """What the engine prepares an avatar from, of the sizes that it can take."""
+    canvas, params = scene.canvas, scene.params()
+    got = (*canvas.shape[:2], params.shape[1])
+    wanted = (*engine.canvas, engine.rig.width)
+    if got != wanted:
+        raise AssetError(
+            f"the avatar {scene.name} does not fit this engine",
+            got="a canvas of {}x{}, {} params a frame".format(*got),
+            wanted="{}x{}, {}".format(*wanted),
+            remedy="take the package anew, or choose another --avatar",
+        )
+    return canvas, params
 
 
 def _placement(scene: Scene, still: Pixels) -> Placement:
@@ -168,152 +175,3 @@ def _short(*parts: str) -> str:
     import hashlib
 
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
-
-
-# --- speech ---------------------------------------------------------------------------------------
-
-LEAD_IN = 0.4  # seconds of rest before a script
-_TEXT_SUFFIXES = {".txt", ".md", ".text", ".script"}
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechOptions:
-    """How a script is read and how loud it is."""
-
-    voice: str = "af_heart"
-    locale: str = "en-US"
-    lexicon: str | None = None
-    speed: float = 1.0
-    loudness: float | None = -23.0
-    true_peak: float = -1.0
-    pauses: PausePreset = field(default_factory=PausePreset)
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechInput:
-    """Levelled speech on its own thread, and what can be said of it beforehand."""
-
-    pieces: Prefetch[Speech]
-    description: str
-    seconds: float | None  # None where only speaking tells
-    said: Callable[[], float]  # share of the script spoken so far, 0 ... 1
-
-
-def is_text(source: str, kind: str) -> bool:
-    """Whether `source` is the text itself: not a path that exists, nor one that looks like it.
-
-    A path has no white space and has a separator or a suffix.
-    """
-    if kind != "auto":
-        return kind == "text"
-    if source == "-":
-        return False
-    try:
-        if Path(source).exists():
-            return False
-    except OSError:  # too long for a file name
-        return True
-    looks_like_path = not any(c.isspace() for c in source) and (
-        "/" in source or Path(source).suffix != ""
-    )
-    return not looks_like_path
-
-
-def open_speech(
-    source: str, kind: str, options: SpeechOptions, progress: Progress = no_progress
-) -> SpeechInput:
-    """Speech from text, a script file, any audio file, or standard input (`-`)."""
-    if is_text(source, kind):
-        return _spoken(source, options)
-    if source == "-":
-        return _standard_input(options, progress)
-    path = Path(source)
-    if not path.exists():
-        raise InputError(
-            "no such file", got=str(path), remedy="check the path, or say --text to have it read"
-        )
-    if path.suffix.lower() in _TEXT_SUFFIXES and path.is_file():
-        return _spoken(_read_script(path), options)
-    return _recorded(path, options, progress)
-
-
-def _spoken(text: str, options: SpeechOptions) -> SpeechInput:
-    from greenroom.speech.loudness import level
-    from greenroom.speech.script import load_lexicon, read_script
-    from greenroom.speech.voices import open_voice
-
-    lexicon = load_lexicon(Path(options.lexicon)) if options.lexicon else None
-    lines = read_script(text, locale=options.locale, lexicon=lexicon, pauses=options.pauses)
-    voice = open_voice(options.voice, speed=options.speed)
-    total = sum(len(line.spoken) for line in lines)
-    said = 0
-
-    def speak() -> Iterator[Speech]:
-        nonlocal said
-        # She is seen at rest before she begins.
-        yield Speech(np.zeros(round(LEAD_IN * voice.rate), np.float32), voice.rate)
-        for line in lines:
-            yield from voice.synthesize(line)
-            said += len(line.spoken)
-
-    pieces = level(speak(), options.loudness, options.true_peak)
-    return SpeechInput(
-        Prefetch(pieces, depth=4, name="voice", cancel=voice.cancel),
-        f"voice {voice.name}, {options.locale}",
-        None,
-        lambda: said / total,
-    )
-
-
-def _recorded(path: Path | str, options: SpeechOptions, progress: Progress) -> SpeechInput:
-    """A recording is heard twice: its loudness is a property of the whole."""
-    from greenroom.speech.loudness import level, measure
-    from greenroom.speech.source import AudioSource
-
-    source = AudioSource(path)
-    total = None if source.seconds is None else math.ceil(FPS * source.seconds)
-    heard = 0
-
-    def watched() -> Iterator[Speech]:
-        nonlocal heard
-        for piece in source:
-            yield piece
-            heard += len(piece.pcm)
-            progress("measuring loudness", FPS * heard // piece.rate, total)
-
-    known = None if options.loudness is None else measure(watched())
-    words = [source.description]
-    if known is not None and options.loudness is not None:
-        words.append(known.describe(options.loudness))
-    pieces = level(iter(source), options.loudness, options.true_peak, known=known)
-    return SpeechInput(
-        Prefetch(pieces, depth=4, name="source"),
-        "; ".join((*words, *source.remarks)),
-        source.seconds,
-        lambda: 0.0,
-    )
-
-
-def _read_script(path: Path) -> str:
-    from greenroom.speech.script import decode_script
-
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"the script {path} cannot be read", got=error.strerror or str(error)
-        ) from error
-    return decode_script(data)
-
-
-def _standard_input(options: SpeechOptions, progress: Progress) -> SpeechInput:
-    """Text, or sound in any container."""
-    from greenroom.speech.script import decode_script
-
-    stream = sys.stdin.buffer
-    assert isinstance(stream, io.BufferedReader)
-    head = stream.peek(1)
-    is_text = b"\0" not in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if is_text:
-        return _spoken(decode_script(stream.read()), options)
-    return _recorded("-", options, progress)

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from greenroom.base.errors import InputError
 from greenroom.base.flow import Samples
+from greenroom.speech.spool import Spool
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame
     from av.container import InputContainer
 
+Place = Path | Spool
 RATES = (4_000, 768_000)  # Hz; below, nothing of speech is left
 _FORMATS = "WAV, FLAC, MP3, M4A, Ogg, Opus or anything else that ffmpeg reads"
 _BUFFER = 1 << 16  # bytes of one read
@@ -55,7 +57,7 @@ class Format:
         return f"{self.container}, {self.codec}, {self.rate} Hz, {self.channels} channel{plural}"
 
 
-def probe(path: Path) -> Format:
+def probe(path: Place) -> Format:
     """Open the file, decode its first samples and say what it is; InputError if it is no sound."""
     with _opened(path) as container:
         stream = container.streams.best("audio")
@@ -84,7 +86,7 @@ def probe(path: Path) -> Format:
     )
 
 
-def decode(path: Path, rate: int, tally: Tally) -> Iterator[Samples]:
+def decode(path: Place, rate: int, tally: Tally) -> Iterator[Samples]:
     """Blocks of mono samples (n,), all channels with equal weight; `tally` is kept on the way.
 
     The samples are those that the decoder gives after its own trimming of encoder delay. Packets
@@ -120,7 +122,7 @@ class _File(io.BufferedReader):
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[InputContainer]:
+def _opened(path: Place) -> Iterator[InputContainer]:
     """The container; every way in which a path can be no sound file ends in one InputError."""
     import av
 
@@ -148,7 +150,7 @@ def _opened(path: Path) -> Iterator[InputContainer]:
         raise _unreadable(path, error) from error
 
 
-def _unreadable(path: Path, error: OSError) -> InputError:
+def _unreadable(path: Place, error: OSError) -> InputError:
     wanted, remedy = {
         errno.ENOENT: ("a file that exists", "check the path"),
         errno.EISDIR: ("a file, not a folder", "name one file in it"),
@@ -162,8 +164,10 @@ def _unreadable(path: Path, error: OSError) -> InputError:
     )
 
 
-def _no_audio(path: Path, container: InputContainer) -> InputError:
+def _no_audio(path: Place, container: InputContainer) -> InputError:
     kinds = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
+    if "audio" in kinds:
+        return _no_decoder(path, "an audio track without parameters")
     return InputError(
         f"there is no sound in {path}",
         got=f"{kinds} only",
@@ -172,7 +176,7 @@ def _no_audio(path: Path, container: InputContainer) -> InputError:
     )
 
 
-def _no_decoder(path: Path, kind: str) -> InputError:
+def _no_decoder(path: Place, kind: str) -> InputError:
     return InputError(
         f"the sound in {path} is of a kind that cannot be decoded",
         got=kind,
@@ -181,7 +185,7 @@ def _no_decoder(path: Path, kind: str) -> InputError:
     )
 
 
-def _frames(container: InputContainer, path: Path, tally: Tally) -> Iterator[AudioFrame]:
+def _frames(container: InputContainer, path: Place, tally: Tally) -> Iterator[AudioFrame]:
     """The frames that hold samples; passes over packets that cannot be decoded."""
     import av
 
@@ -205,7 +209,7 @@ def _frames(container: InputContainer, path: Path, tally: Tally) -> Iterator[Aud
         )
 
 
-def _mono(frame: AudioFrame, path: Path) -> Samples:
+def _mono(frame: AudioFrame, path: Place) -> Samples:
     kind = frame.format.name.removesuffix("p")
     if kind not in _FULL_SCALE:
         raise _no_decoder(path, f"samples of format {kind}")
@@ -220,7 +224,7 @@ def _mono(frame: AudioFrame, path: Path) -> Samples:
         return (mixed / _FULL_SCALE[kind]).astype(np.float32)
 
 
-def _check_finite(block: Samples, count: int, rate: int, path: Path) -> None:
+def _check_finite(block: Samples, count: int, rate: int, path: Place) -> None:
     finite = np.isfinite(block)
     if finite.all():
         return

@@ -12,6 +12,7 @@ from greenroom.base.errors import InputError
 from greenroom.speech.characters import fold, plain
 
 _FORM = "a line such as: Kyiv = /kˈijɪv/ or: Reading = redding"
+_MOST_BYTES = 1 << 22
 _IN_IPA = set(" .,-'‿|͡↗↘↓→ꜛꜜ()")
 
 
@@ -78,7 +79,8 @@ def load_lexicon(path: Path | str) -> Lexicon:
     """
     path = Path(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as file:
+            text = _bounded(file.read(_MOST_BYTES + 1), path).decode("utf-8-sig")
     except OSError as error:
         raise InputError(
             f"the lexicon {path} cannot be read", got=error.strerror or str(error)
@@ -94,6 +96,16 @@ def load_lexicon(path: Path | str) -> Lexicon:
             if entries.setdefault(entry.written, entry) != entry:
                 raise InputError(f"{path}, line {count}: a second reading of {entry.written!r}")
     return Lexicon(tuple(entries.values()))
+
+
+def _bounded(data: bytes, path: Path) -> bytes:
+    if len(data) > _MOST_BYTES:  # a device without an end, perhaps
+        raise InputError(
+            f"the lexicon {path} is too long",
+            got=f"over {_MOST_BYTES >> 20} MiB",
+            wanted=f"lines, each {_FORM}",
+        )
+    return data
 
 
 def _entry(row: str, where: str) -> Entry:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -13,7 +11,8 @@ from typing import BinaryIO
 import numpy as np
 
 from greenroom.base.flow import Samples, Speech
-from greenroom.speech.decode import Tally, decode, probe
+from greenroom.speech.decode import Place, Tally, decode, probe
+from greenroom.speech.spool import Spool
 
 PIECE_SECONDS = 1
 _SHORT_SHARE, _SHORT_SECONDS = 0.1, 1.0  # by how much a file may be shorter than it says
@@ -29,15 +28,24 @@ class AudioSource:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
+        self._file: Place = Path(path)
         if str(path) == "-":
-            self._spool = _spooled(sys.stdin.buffer)
-            self._path = Path(self._spool.name)
-        elif _is_pipe(self._path):
-            with self._path.open("rb") as pipe:
-                self._spool = _spooled(pipe)
-            self._path = Path(self._spool.name)
-        self.format = probe(self._path)
+            self._file = Spool(sys.stdin.buffer, "standard input")
+        elif _is_pipe(Path(path)):
+            with Path(path).open("rb") as pipe:
+                self._file = Spool(pipe, str(path))
+        self._begin()
+
+    @classmethod
+    def from_pipe(cls, pipe: BinaryIO, name: str, head: bytes = b"") -> AudioSource:
+        """The sound that comes through a pipe of which `head` has been read already."""
+        source = cls.__new__(cls)
+        source._file = Spool(pipe, name, head)
+        source._begin()
+        return source
+
+    def _begin(self) -> None:
+        self.format = probe(self._file)
         self._tally = Tally()
 
     @property
@@ -68,7 +76,7 @@ class AudioSource:
 
     def __iter__(self) -> Iterator[Speech]:
         self._tally = Tally()
-        blocks = decode(self._path, self.rate, self._tally)
+        blocks = decode(self._file, self.rate, self._tally)
         for piece in _regroup(blocks, PIECE_SECONDS * self.rate):
             yield Speech(piece, self.rate)
 
@@ -93,10 +101,3 @@ def _is_pipe(path: Path) -> bool:
         return stat.S_ISFIFO(path.stat().st_mode)
     except OSError:
         return False  # told in plain words when it is opened
-
-
-def _spooled(stream: BinaryIO) -> tempfile._TemporaryFileWrapper[bytes]:
-    spool = tempfile.NamedTemporaryFile(prefix="greenroom-")  # noqa: SIM115 - lives as its source
-    shutil.copyfileobj(stream, spool)
-    spool.flush()
-    return spool

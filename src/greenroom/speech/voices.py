@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,15 +71,17 @@ def read_style(path: Path) -> Samples:
     """The style table (510, 256) of a voice file: float32, little-endian, no header."""
     wanted = f"{STYLE_SHAPE[0]} rows of {STYLE_SHAPE[1]} finite float32 values"
     remedy = "take the file from the Kokoro-82M release again"
+    size = STYLE_SHAPE[0] * STYLE_SHAPE[1] * 4
     try:
-        data = path.read_bytes()
+        length = path.stat().st_size
+        data = path.read_bytes() if length == size else b""
     except OSError as error:
         raise AssetError(
             f"the voice file {path} cannot be read", got=error.strerror or str(error)
         ) from error
-    if len(data) != STYLE_SHAPE[0] * STYLE_SHAPE[1] * 4:
+    if len(data) != size:
         raise AssetError(
-            f"{path} is not a voice", got=f"{len(data)} bytes", wanted=wanted, remedy=remedy
+            f"{path} is not a voice", got=f"{length} bytes", wanted=wanted, remedy=remedy
         )
     style = np.frombuffer(data, "<f4").astype(np.float32).reshape(STYLE_SHAPE)
     if not np.isfinite(style).all():
@@ -97,7 +100,7 @@ def _style_path(name: str) -> Path:
     path = voices_folder() / f"{name}{_SUFFIX}"
     # A name is never a way out of the folder.
     is_plain = name and not set(name) & set("/\\\0") and not name.startswith(".")
-    if not is_plain or not path.is_file():
+    if not is_plain or not os.path.isfile(path):
         raise AssetError(
             "no such voice" if is_plain else "a voice is asked for by its name, not by a path",
             got=repr(name),
