@@ -11,7 +11,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,24 +96,25 @@ def loop_patches(
         return patches
     entry = cache_folder() / "loops" / digest
     try:
-        with _locked(entry):
-            if not _complete(entry, shape):
-                _build(entry, shape, paint)
+        if not _complete(entry, shape):  # without the lock first: a folder may be for reading only
+            with _locked(entry):
+                if not _complete(entry, shape):
+                    _build(entry, shape, paint)
+        return np.memmap(entry / "patches.nv12", np.uint8, "r", shape=shape)
     except OSError as error:
-        raise _unwritable(entry.parent, error) from error
-    return np.memmap(entry / "patches.nv12", np.uint8, "r", shape=shape)
+        raise _unusable(entry.parent, error) from error
 
 
 def cached(digest: str) -> bool:
     """Whether the loop of that digest is there already."""
-    return (cache_folder() / "loops" / digest / "done").is_file()
+    return os.path.isfile(cache_folder() / "loops" / digest / "done")
 
 
 def _complete(entry: Path, shape: tuple[int, int, int]) -> bool:
     data = entry / "patches.nv12"
     return (
-        (entry / "done").is_file()
-        and data.is_file()
+        os.path.isfile(entry / "done")  # False too where it may not be looked at
+        and os.path.isfile(data)
         and data.stat().st_size == shape[0] * shape[1] * shape[2]
     )
 
@@ -147,16 +148,20 @@ def _locked(entry: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _unwritable(folder: Path, error: OSError) -> OutputError:
+def _unusable(folder: Path, error: OSError) -> OutputError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return OutputError(
-        f"the cache folder {folder} cannot be written",
+        f"the cache folder {folder} cannot be used",
         got="no space left" if full else (error.strerror or str(error)),
         remedy="free some space, set XDG_CACHE_HOME to another folder, or use --no-cache",
     )
 
 
 def cache_size() -> int:
-    """Bytes that derived files take."""
-    folder = cache_folder()
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """Bytes that derived files take; another process may be at work on them."""
+    total = 0
+    for folder, _, names in os.walk(cache_folder()):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_size
+    return total
