@@ -201,8 +201,6 @@ def run() -> int:
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has left
-        return 0
     except Exception as error:
         if INTERRUPTS.seen:  # in the middle of an import, say, which then says that it failed
             print("interrupted", file=sys.stderr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import io
 import math
 import os
 import signal
@@ -56,20 +56,31 @@ class Interrupts:
 INTERRUPTS = Interrupts()
 
 
-class _Unfailing:
-    """Standard error where nobody may be listening: a closed terminal does not end the work."""
+class _Outlet:
+    """Standard output or error that may be closed or full: the work goes on, the error is kept."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self.error: OSError | None = None
 
     def write(self, text: str) -> int:
-        with contextlib.suppress(OSError):
-            self._stream.write(text)
+        try:
+            if self.error is None:
+                self._stream.write(text)
+        except OSError as error:
+            self._fail(error)
         return len(text)
 
     def flush(self) -> None:
-        with contextlib.suppress(OSError):
+        try:
             self._stream.flush()
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        self.error = self.error or error
+        # What waits in the buffer goes nowhere, or Python complains of it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -85,25 +96,21 @@ def _open_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    error = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    for stream in (sys.stdout, error):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-    sys.stderr = _Unfailing(error)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name) or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+        setattr(sys, name, _Outlet(stream))
 
 
 def _flushed(code: int) -> int:
-    """The exit code when all that was printed is out."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python tries again at its end
-        if not isinstance(error, BrokenPipeError):  # whose reader has simply left
-            print(f"error: standard output cannot be written\n  got: {error.strerror}",
-                  file=sys.stderr)  # fmt: skip
-            code = code or OUTPUT_LOST
+    """The exit code when all that was printed is out. A reader who has left wanted no more."""
+    sys.stdout.flush()
+    error = getattr(sys.stdout, "error", None)
+    if error is not None and not isinstance(error, BrokenPipeError):
+        rows = ("error: standard output cannot be written", f"  got: {error.strerror}")
+        print(*rows, sep="\n", file=sys.stderr)
+        code = code or OUTPUT_LOST
     sys.stderr.flush()
     return code
 

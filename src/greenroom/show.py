@@ -53,7 +53,7 @@ class _Watch:
         self._began: dict[str, float] = {}
 
     def progress(self, stage: str, done: int, total: int | None) -> None:
-        if self._bars is None:
+        if self._bars is None or not self._bars.console.is_terminal:
             return
         if stage not in self._tasks:
             self._bars.start()
@@ -68,7 +68,8 @@ class _Watch:
         if self._bars is None:
             return
         for name, value in _setup_rows(setup):
-            self._bars.console.print(Text.assemble((f"{name:<10} ", "bold"), value))
+            row = Text.assemble((f"{name:<10} ", "bold"), value)
+            self._bars.console.print(row, soft_wrap=True)
 
 
 @contextmanager
@@ -97,7 +98,8 @@ def _watched(*, silent: bool, unit: str = "frames") -> Iterator[_Watch]:
     try:
         yield _Watch(bars)
     finally:
-        bars.stop()
+        if bars.live.is_started:
+            bars.stop()
 
 
 def _setup_rows(setup: Setup) -> list[tuple[str, str]]:

@@ -107,6 +107,13 @@ class Kokoro:
         frames = durations.reshape(-1).astype(np.int64)
         assert len(frames) == len(ids) + 2
         assert sound.size == frames.sum() * HOP
+        if not np.isfinite(sound).all():
+            raise AssetError(
+                f"the voice {self.name} gives no sound that can be heard",
+                got="samples that are not numbers",
+                wanted="a style table of Kokoro-82M",
+                remedy="take the file from the Kokoro-82M release again",
+            )
         return sound.reshape(-1), frames
 
 
