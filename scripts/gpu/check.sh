@@ -4,4 +4,4 @@
 set -euo pipefail
 speech=$1 out=${2:-.}
 python3 -m pytest -m gpu -s tests/gpu 2>&1 | tee "$out/gpu_tests.log"
-python3 scripts/gpu/memory.py "$speech" | tee "$out/memory.log"
+python3 scripts/memory.py "$speech" cuda | tee "$out/memory.log"

@@ -1,6 +1,6 @@
-"""Peak memory of a render of one minute of speech and of ten, on the CPU: flat by design.
+"""Peak memory of a render of one minute of speech and of ten: flat by design.
 
-python scripts/gpu/memory.py SPEECH.wav     prints one JSON document last
+python scripts/memory.py SPEECH.wav [DEVICE]     prints one JSON document last
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 CHILD = """
 import json, resource, sys
 from greenroom import RenderOptions, render
-report = render(sys.argv[1], sys.argv[2], RenderOptions(device="cpu"))
+report = render(sys.argv[1], sys.argv[2], RenderOptions(device=sys.argv[3]))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"frames": report.frames, "bypassed": report.bypassed, "peak_mb": round(peak),
                   "fps": round(report.fps, 1)}))
@@ -34,20 +34,20 @@ def repeated(speech: Path, seconds: int, target: Path) -> None:
             left -= count
 
 
-def main(speech: Path) -> None:
+def main(speech: Path, device: str = "cpu") -> None:
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
         for minutes in (1, 10):
             sound = Path(folder) / f"{minutes}.wav"
             repeated(speech, 60 * minutes, sound)
             done = subprocess.run(
-                [sys.executable, "-c", CHILD, str(sound), str(Path(folder) / "out.mp4")],
+                [sys.executable, "-c", CHILD, str(sound), str(Path(folder) / "out.mp4"), device],
                 capture_output=True, text=True, check=True,
             )  # fmt: skip
             rows[f"{minutes} min"] = json.loads(done.stdout.splitlines()[-1])
             print(f"{minutes} min", rows[f"{minutes} min"], flush=True)
-    print(json.dumps({"bench": "memory", **rows}))
+    print(json.dumps({"bench": "memory", "device": device, **rows}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:3])
