@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -211,9 +212,22 @@ def test_the_film_has_the_mode_of_a_new_file(tmp_path: Path, mask: int) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
 
 
-def test_what_a_killed_process_left_is_harmless(tmp_path: Path) -> None:
-    Mp4File(tmp_path / "out.mp4")  # neither closed nor aborted
-    assert len(shown(write(tmp_path / "out.mp4", film(moving(2))))) == 2
+def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
+    """Not what is locked, which somebody writes, nor what is young, which may be locked soon."""
+    hour_ago = time.time() - 3600
+    for name in ("left", "young"):
+        (tmp_path / f".greenroom-{name}.part").write_bytes(b"rest")
+    os.utime(tmp_path / ".greenroom-left.part", (hour_ago, hour_ago))
+    (tmp_path / "mine.part").write_bytes(b"")
+    with Mp4File(tmp_path / "slow.mp4") as slow:
+        old = {tmp_path / f".greenroom-{name}.part" for name in ("left", "young")}
+        (writing,) = set(tmp_path.glob(".greenroom-*")) - old
+        os.utime(writing, (hour_ago, hour_ago))
+        assert len(shown(write(tmp_path / "out.mp4", film(moving(2))))) == 2
+        assert left_in(tmp_path) == sorted(
+            [writing.name, ".greenroom-young.part", "mine.part", "out.mp4"]
+        )
+        slow.abort()
 
 
 def test_closing_and_aborting_twice_does_nothing(tmp_path: Path) -> None:

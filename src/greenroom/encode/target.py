@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import secrets
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from greenroom.base.errors import OutputError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _EFFECTIVE = os.access in os.supports_effective_ids
+_YOUNG = 60.0  # seconds; between its making and its lock a draft is nobody's
 _SCRATCH = ".greenroom-{}.part"  # short, so that any name that fits as a target fits as this
 
 
@@ -20,8 +23,8 @@ class Draft:
 
     `path` is an empty hidden file in the target's folder, with the mode of a new file under the
     umask. `commit` moves it onto the target in one step, `discard` removes it. Names are random:
-    two processes with one target do not meet, and the last to commit wins. What a killed process
-    leaves is never read by anything and may be deleted.
+    two processes with one target do not meet, and the last to commit wins. A draft is locked while
+    its process lives; what a killed one leaves is never read, and swept by the next in that folder.
     """
 
     def __init__(
@@ -30,6 +33,7 @@ class Draft:
         self.given = os.fspath(target)
         self.suffix = Path(self.given).suffix.lower()
         self._no_clobber = no_clobber
+        self._handle: int | None = None
         try:
             # Where a link points is replaced, not the link; libav reads x: as an address, not /x:.
             self.target = Path(os.path.realpath(self.given))
@@ -62,8 +66,11 @@ class Draft:
             raise OutputError(f"cannot replace {self.given!r}: it is read-only")
 
     def _reserve(self) -> Path:
+        _sweep(self.target.parent)
         path = self.target.with_name(_SCRATCH.format(secrets.token_hex(8)))
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))  # less the umask
+        # 0o666 less the umask
+        self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        _lock(self._handle)
         return path
 
     def commit(self) -> None:
@@ -75,6 +82,7 @@ class Draft:
             os.replace(self.path, self.target)
         except OSError as error:
             raise self.error(error) from error
+        self._release()
         with suppress(OSError):  # the content is safe; some file systems cannot sync a folder
             _sync(self.target.parent)
 
@@ -82,6 +90,12 @@ class Draft:
         """Remove the draft, if it is still there."""
         with suppress(OSError):
             self.path.unlink()
+        self._release()
+
+    def _release(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
 
     def _taken(self) -> OutputError:
         return OutputError(
@@ -101,6 +115,29 @@ class Draft:
             )
         reason = getattr(cause, "strerror", None) or str(cause)
         return OutputError(f"{what}: {self.given!r}", got=reason, remedy=remedy)
+
+
+def _lock(handle: int) -> bool:
+    """Lock an open file for this process without waiting; False where that cannot be."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # another has it, or the file system knows no locks
+        return False
+    return True
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the drafts of processes that were killed: those that nobody locks."""
+    for path in folder.glob(_SCRATCH.format("*")):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime < _YOUNG:
+                continue
+            handle = os.open(path, os.O_WRONLY)
+            try:
+                if _lock(handle):
+                    path.unlink()
+            finally:
+                os.close(handle)
 
 
 def _sync(path: Path) -> None:
