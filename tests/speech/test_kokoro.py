@@ -264,3 +264,9 @@ def test_threads_of_lines(voice: Kokoro) -> None:
         thread.join()
     for number in (0, 1):
         np.testing.assert_array_equal(both[number], alone)
+
+
+def test_a_voice_that_gives_no_numbers_is_told(voice: Kokoro) -> None:
+    style = np.full((510, 256), 3e38, np.float32)
+    with pytest.raises(AssetError, match="Broken gives no sound"):
+        list(Kokoro("Broken", style, threads=2).synthesize(line("Hi.")))

@@ -112,3 +112,10 @@ def test_listing_loads_no_model(folder: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_vast_file_is_not_read(folder: Path) -> None:
+    with (folder / "vast.bin").open("wb") as file:
+        file.truncate(1 << 40)  # a hole: reading it would take all memory
+    with pytest.raises(AssetError, match=f"{1 << 40} bytes"):
+        open_voice("vast")

@@ -98,3 +98,9 @@ def test_a_missing_file_and_a_file_that_is_no_text(tmp_path: Path) -> None:
     path.write_bytes("Zürich = zoorik".encode("latin-1"))
     with pytest.raises(InputError, match="not UTF-8"):
         load_lexicon(path)
+
+
+@pytest.mark.timeout(20)
+def test_a_device_without_an_end() -> None:
+    with pytest.raises(InputError, match="too long"):
+        load_lexicon("/dev/zero")

@@ -101,6 +101,13 @@ def test_a_pause_of_minutes_is_an_error(marks: str) -> None:
     assert caught.value.got == "61 seconds"
 
 
+@pytest.mark.parametrize("mark", ["[pause -1]", "[pause 1,5]", "[pause 2 min]", "[[PAUSE: 3x]]"])
+def test_a_pause_that_cannot_be_read_is_not_spoken(mark: str) -> None:
+    with pytest.raises(InputError, match="a pause") as caught:
+        read_script(f"Good evening. {mark} Here is the news.")
+    assert caught.value.got == mark
+
+
 def test_wrapped_lines_are_one_paragraph_and_titles_stand_alone() -> None:
     script = (
         "The weather\n"

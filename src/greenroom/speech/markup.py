@@ -24,6 +24,8 @@ _INLINE = re.compile(
     r"|(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])"
     r"|(?<!\w)_{1,3}(?=[^\W_])|(?<=[^\W_])_{1,3}(?!\w)|`+"
 )
+# A pause mark with a figure that _INLINE does not know: [pause -1], [pause 1,5], [pause 2 min].
+_ODD_PAUSE = re.compile(r"\[{1,2}[ \t]*(?i:pause)\b[^\[\]\n]*\d[^\[\]\n]*\]{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class Block:
 def blocks(script: str, default_pause: float) -> list[Block]:
     """Cut a script into blocks; a pause mark before the first word is left out.
 
-    Raises InputError for a pause longer than LONGEST_PAUSE or a pronunciation that is not IPA.
+    Raises InputError for a pause that cannot be read or is longer than LONGEST_PAUSE, and for a
+    pronunciation that is not IPA.
     """
     found: list[Block] = []
     for paragraph in _paragraphs(clean(script)):
@@ -85,6 +88,13 @@ def _is_wrapped(above: str, row: str, width: int) -> bool:
 
 
 def _marked(paragraph: str, default_pause: float) -> Iterator[Block]:
+    for odd in _ODD_PAUSE.finditer(paragraph):
+        if not _INLINE.fullmatch(odd[0]):
+            raise InputError(
+                "a pause in the script cannot be read",
+                got=odd[0][:40],
+                wanted="[pause], [pause 1.5] or [pause 500 ms]",
+            )
     block, end = Block(""), 0
     for mark in _INLINE.finditer(paragraph):
         block.text += paragraph[end : mark.start()]
