@@ -61,7 +61,8 @@ def render(
         ),
     ],
     output: Annotated[
-        str, typer.Option("-o", "--output", help="The mp4 to write; replaced only on success.")
+        str,
+        typer.Option("-o", "--output", help="The .mp4 or .mov to write; replaced only on success."),
     ] = "out.mp4",
     avatar: Annotated[str, typer.Option(help="Who speaks: see greenroom avatars.")] = "vera",
     preset: Annotated[str, typer.Option(help="A named way to run.")] = "demo",
@@ -81,7 +82,7 @@ def render(
     ] = 0,
     encoder: Annotated[str, typer.Option(help="auto, libx264 or h264_nvenc.")] = "auto",
     x264_preset: Annotated[
-        str | None, typer.Option(help="Speed of libx264: ultrafast … slow.")
+        str | None, typer.Option(help="Effort of libx264: ultrafast to placebo.")
     ] = None,
     crf: Annotated[int | None, typer.Option(min=0, max=51, help="Quality of libx264.")] = None,
     silence_bypass: Annotated[
@@ -97,7 +98,7 @@ def render(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Render a script or a sound to an mp4 of the anchor speaking it."""
+    """Render a script or a sound to a film of the anchor."""
     if text and file:
         raise typer.BadParameter("--text and --file exclude each other")
     from greenroom.runtime.options import RenderOptions
@@ -147,7 +148,7 @@ def voices(as_json: JsonFlag = False) -> None:
 
 @app.command()
 def avatars(as_json: JsonFlag = False) -> None:
-    """List the avatars and what their loops cost in the cache."""
+    """List the avatars, and the size of their loops."""
     from greenroom.show import show_avatars
 
     show_avatars(as_json=as_json)
@@ -155,7 +156,7 @@ def avatars(as_json: JsonFlag = False) -> None:
 
 @app.command()
 def doctor(as_json: JsonFlag = False) -> None:
-    """Say what is found, what will be used, what is missing and how to get it."""
+    """Say what is found, and how to get what is missing."""
     from greenroom.show import show_doctor
 
     raise typer.Exit(show_doctor(as_json=as_json))
@@ -167,7 +168,7 @@ def conformance(
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
     as_json: JsonFlag = False,
 ) -> None:
-    """Hold our networks against recorded outputs; the relative error of each."""
+    """Hold our networks against recorded outputs."""
     from greenroom.show import show_conformance
 
     raise typer.Exit(show_conformance(folder, device, as_json=as_json))
