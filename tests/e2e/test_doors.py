@@ -108,6 +108,19 @@ def test_output_that_cannot_be(out: Path, sound: Path) -> None:
     assert names(out) == ["is-a-folder.mp4"]
 
 
+def test_a_source_is_not_replaced(
+    out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sound = write_wav(out / "a.wav", babble(0.2)).rename(out / "out.mp4")
+    before = sound.read_bytes()
+    monkeypatch.chdir(out)
+    monkeypatch.setattr(sys, "argv", ["greenroom", "render", "out.mp4"])
+    assert cli.run() == 2
+    assert "replace its own source" in capsys.readouterr().err
+    assert sound.read_bytes() == before
+    assert names(out) == ["out.mp4"]
+
+
 def test_no_clobber_keeps_what_is_there(out: Path, sound: Path) -> None:
     (out / "old.mp4").write_bytes(b"precious")
     done = greenroom("render", sound, "-o", "old.mp4", "--no-clobber", cwd=out)

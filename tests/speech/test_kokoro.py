@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -270,3 +274,12 @@ def test_a_voice_that_gives_no_numbers_is_told(voice: Kokoro) -> None:
     style = np.full((510, 256), 3e38, np.float32)
     with pytest.raises(AssetError, match="Broken gives no sound"):
         list(Kokoro("Broken", style, threads=2).synthesize(line("Hi.")))
+
+
+def test_the_runtime_gathers_no_usage_data(tmp_path: Path) -> None:
+    """ONNX Runtime would keep a database of events for its maker in the cache folder."""
+    code = "from greenroom.speech.voices import open_voice; open_voice()"
+    environment = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}
+    environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -105,11 +105,6 @@ def loop_patches(
         raise _unusable(entry.parent, error) from error
 
 
-def cached(digest: str) -> bool:
-    """Whether the loop of that digest is there already."""
-    return os.path.isfile(cache_folder() / "loops" / digest / "done")
-
-
 def _complete(entry: Path, shape: tuple[int, int, int]) -> bool:
     data = entry / "patches.nv12"
     return (

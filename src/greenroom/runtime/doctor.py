@@ -95,10 +95,10 @@ def _voice() -> str:
 
 
 def _encoder() -> str:
-    from greenroom.base.presets import VideoPreset
     from greenroom.encode.h264 import choose_encoder
 
-    return choose_encoder(VideoPreset()).description
+    chosen = choose_encoder(preset_named("demo").video)
+    return f"{chosen.description}; {chosen.why}" if chosen.why else chosen.description
 
 
 def _cache() -> str:

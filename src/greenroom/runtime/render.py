@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -132,7 +133,7 @@ def open_production(
             lanes=painter.lanes,
             weights=engine.weights,
             speech=speech.description,
-            encoder=chosen.description + (f" ({chosen.why})" if chosen.why else ""),
+            encoder=chosen.description,
             seed=options.seed,
         )
         size = (card.width, card.height)
@@ -163,6 +164,7 @@ def render_with(
     title = f"{find_avatar(options.avatar).card.title}, virtual anchor"
     with (
         Mp4File(output, title=title, no_clobber=not options.clobber) as file,
+        _not_its_own_source(source, options, file.target),
         _subtitle_file(options, file.target) as subtitles,
         open_production(source, options, progress) as production,
     ):
@@ -197,6 +199,19 @@ def render_with(
             subtitles=subtitles.given if subtitles else None,
             setup=production.setup,
         )
+
+
+@contextmanager
+def _not_its_own_source(source: str, options: RenderOptions, target: Path) -> Iterator[None]:
+    """A recording is never replaced by what was made of it."""
+    with contextlib.suppress(OSError, ValueError):  # not a file name at all: told elsewhere
+        if options.kind != "text" and os.path.samefile(source, target):
+            raise InputError(
+                "the output would replace its own source",
+                got=source,
+                remedy="choose another name with --output",
+            )
+    yield
 
 
 @contextmanager

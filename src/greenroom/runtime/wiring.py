@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from greenroom import __version__
-from greenroom.avatar.cache import PatchedStill, Stills, cached, loop_patches, patch_of
+from greenroom.avatar.cache import PatchedStill, Stills, loop_patches, patch_of
 from greenroom.avatar.package import Scene, find_avatar
 from greenroom.base.errors import AssetError, DeviceError
 from greenroom.base.flow import Engine, Loop, Pixels, Placement
@@ -166,8 +166,6 @@ def _loop_of(
     digest = "-".join(
         [scene.name, _short(*parts, str(engine.dtype), torch.__version__, cv2.__version__)]
     )
-    if use_cache and cached(digest):
-        progress("painting the loop", count, count)
     return loop_patches(digest, count, scene.box[2], paint, use_cache=use_cache)
 
 

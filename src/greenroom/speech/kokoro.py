@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import importlib.resources
 import json
+import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -88,15 +89,13 @@ class Kokoro:
 
     def _infer(self, piece: Sequence[Symbol], job: Job) -> tuple[Samples, NDArray[np.int64]]:
         """The whole sound of a piece, and the frames of each symbol with a pad at each end."""
-        import onnxruntime
-
         ids = [self._vocabulary[symbol.text] for symbol in piece]
         feeds = {
             "tokens": np.array([[_PAD, *ids, _PAD]], np.int64),
             "style": self._style[len(ids) - 1 : len(ids)],
             "speed": np.array([self._speed], np.float32),
         }
-        options = onnxruntime.RunOptions()
+        options = _runtime().RunOptions()
         job.begin(lambda: setattr(options, "terminate", True))
         job.check()
         try:
@@ -167,13 +166,20 @@ def _words(
     return tuple(words)
 
 
-@cache
-def _session(threads: int | None) -> Any:
-    """The model, loaded once for all voices of this process."""
+def _runtime() -> Any:
+    """ONNX Runtime, silenced: its builds gather usage data for their maker unless told before."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
     except ImportError as error:
         raise MissingExtraError("onnxruntime", "voice", "the voice Kokoro") from error
+    return onnxruntime
+
+
+@cache
+def _session(threads: int | None) -> Any:
+    """The model, loaded once for all voices of this process."""
+    onnxruntime = _runtime()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors; its warnings are about the graph, not about us
     # Threads that wait would else keep cores busy that paint pictures: 30 % of its time on two.
