@@ -52,7 +52,7 @@ def driven(pcm: Tensor, cuts: list[int], seed: int = 1, first: int = 0) -> Motio
         turn = Turn((0,), (first + start,), (seed,), (loop(),))
         features = engine().encoder.encode(window)
         out.append(engine().predict_motion(features, turn, engine().init_state(1)))
-    return Motion(*(torch.cat([getattr(motion, name) for motion in out]) for name in FIELDS))
+    return Motion.joined(out)
 
 
 def assert_same(a: Motion, b: Motion, atol: float) -> None:

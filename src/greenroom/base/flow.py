@@ -7,8 +7,8 @@ Frame n is samples 640 n ... 640 (n + 1) at 16 kHz and 1920 n ... 1920 (n + 1) a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -114,24 +114,20 @@ class Motion:
 
     def __getitem__(self, rows: Tensor | slice | list[int]) -> Motion:
         """Choose rows; always keeps the leading axis."""
-        return Motion(
-            self.pitch[rows],
-            self.yaw[rows],
-            self.roll[rows],
-            self.t[rows],
-            self.scale[rows],
-            self.exp[rows],
-        )
+        return self.each(lambda x: x[rows])
 
     def to(self, device: torch.device | str, dtype: torch.dtype) -> Motion:
-        return Motion(
-            self.pitch.to(device, dtype),
-            self.yaw.to(device, dtype),
-            self.roll.to(device, dtype),
-            self.t.to(device, dtype),
-            self.scale.to(device, dtype),
-            self.exp.to(device, dtype),
-        )
+        return self.each(lambda x: x.to(device, dtype))
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> Motion:
+        """The same change to every tensor."""
+        return Motion(*(change(getattr(self, field.name)) for field in fields(self)))
+
+    @staticmethod
+    def joined(parts: Sequence[Motion]) -> Motion:
+        """Rows of all parts, in order."""
+        names = [field.name for field in fields(Motion)]
+        return Motion(*(torch.cat([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,11 +127,4 @@ class Scheduler:
 def _rest(anchors: list[Anchor], index: list[int]) -> Motion:
     """The loops' own motion of those rows."""
     rows = [anchor.loop.motion[[at]] for anchor, at in zip(anchors, index, strict=True)]
-    return Motion(
-        torch.cat([r.pitch for r in rows]),
-        torch.cat([r.yaw for r in rows]),
-        torch.cat([r.roll for r in rows]),
-        torch.cat([r.t for r in rows]),
-        torch.cat([r.scale for r in rows]),
-        torch.cat([r.exp for r in rows]),
-    )
+    return Motion.joined(rows)
