@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from harness import greenroom, names, write_wav
 from conftest import Studio, babble
 from greenroom.process import Interrupts
 
-RUN = f"{sys.executable} -m greenroom"
+RUN = f"{shlex.quote(sys.executable)} -m greenroom"  # its path may have a space in it
 
 
 def shell(command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
@@ -57,7 +58,9 @@ def test_a_render_goes_on_without_its_terminal(studio: Studio, tmp_path: Path) -
     """The reader of both streams leaves after one line; names that it cannot show are escaped."""
     sound = write_wav(tmp_path / "ü.wav", babble(0.2))
     done = shell(
-        f"{RUN} render {sound} -o ö.mp4 2>&1 | head -1", tmp_path, PYTHONIOENCODING="ascii"
+        f"{RUN} render {shlex.quote(str(sound))} -o ö.mp4 2>&1 | head -1",
+        tmp_path,
+        PYTHONIOENCODING="ascii",
     )
     assert done.returncode == 0
     assert names(tmp_path) == ["ö.mp4", "ü.wav"]
@@ -66,7 +69,11 @@ def test_a_render_goes_on_without_its_terminal(studio: Studio, tmp_path: Path) -
 def test_json_in_any_terminal(studio: Studio, tmp_path: Path) -> None:
     sound = write_wav(tmp_path / "in.wav", babble(0.2))
     name = os.fsdecode(b"[x]\xff\xc3\xb6.mp4")
-    done = shell(f"{RUN} render {sound} -o $'[x]\\xff\\xc3\\xb6.mp4' --json", tmp_path, LC_ALL="C")
+    done = shell(
+        f"{RUN} render {shlex.quote(str(sound))} -o $'[x]\\xff\\xc3\\xb6.mp4' --json",
+        tmp_path,
+        LC_ALL="C",
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["output"] == name
     assert (tmp_path / name).exists()
