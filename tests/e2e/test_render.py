@@ -36,7 +36,7 @@ def test_what_comes_out(studio: Studio, tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     assert report["frames"] == 51
     assert 0 < report["bypassed"] < 40
-    assert "superfast" in report["setup"]["encoder"]
+    assert "ultrafast" in report["setup"]["encoder"]
     assert "crf 22" in report["setup"]["encoder"]
     path = folder / "out's $HOME ü.mp4"
     with av.open(str(path)) as container:
